@@ -1,0 +1,34 @@
+# Each target does its own set-up: a bare clone, Python 3.11 or newer, and a package index are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-
+
+.PHONY: demo test lint bench bench-large clean
+
+demo: $(STAMP)run
+	$(BIN)/discreet demo
+
+test: lint
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(STAMP)test
+	$(BIN)/ruff check src tests bench tools
+	$(BIN)/ruff format --check src tests bench tools
+	$(BIN)/mypy
+	$(BIN)/python tools/check_imports.py
+
+bench: $(STAMP)bench
+	$(BIN)/python bench/publish.py
+	$(BIN)/python bench/ask.py
+
+bench-large: $(STAMP)bench
+	$(BIN)/python bench/large.py
+
+$(STAMP)%: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter run,$*),,[$*])'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache

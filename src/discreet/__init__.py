@@ -1,0 +1,36 @@
+"""Publish tables about people without publishing the people, and still answer questions about them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.answer import ask
+    from discreet.policy import Policy
+    from discreet.publish.publish import publish
+    from discreet.release import open_release, verify
+    from discreet.table import read
+
+__version__ = "0.1.0"
+__all__ = ["Policy", "ask", "open_release", "publish", "read", "verify"]
+
+_HOMES = {
+    "Policy": "discreet.policy",
+    "ask": "discreet.answer",
+    "open_release": "discreet.release",
+    "publish": "discreet.publish.publish",
+    "read": "discreet.table",
+    "verify": "discreet.release",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: a command that prints help loads no engine."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,240 @@
+"""From the relations of a subject to estimate, stderr, low and high: one function per aggregate.
+
+Each writes relations, the last of which has, per key, `estimate`, `stderr`, `low`, `high`, and
+`least`: the smallest number of rows that may match (0: there may be nothing to aggregate).
+Claim: answers_equal_brute_force — low and high are the extremes over all assignments; estimate and
+stderr of COUNT and SUM, and of AVG over a fixed number of rows, their mean and standard deviation.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sqlglot import exp
+
+from discreet.answer.question import Aggregate
+from discreet.answer.urns import Model, Relations, agree
+
+NUMBER = "CAST(value AS DOUBLE)"
+NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"
+SURE = "1 - 1e-9"  # an expected number that adds up to 1
+
+
+def write(model: Model, aggregate: Aggregate, subject: str, name: str) -> Relations:
+    """The relations that compute one aggregate from its subject's, the last of them called `name`."""
+    match aggregate.function:
+        case "count":
+            return {name: _count(model, subject)}
+        case "sum":
+            return _sum(model, subject, name)
+        case "avg":
+            return _avg(model, subject, name)
+        case "min" | "max":
+            return _extreme(model, subject, name, smallest=aggregate.function == "min")
+        case "quantile_disc":
+            return _quantile_disc(model, subject, name, aggregate.fraction)
+        case "quantile_cont":
+            return _quantile_cont(model, subject, name, aggregate.fraction)
+
+
+def _per_key(model: Model, relation: str, *columns: str) -> exp.Select:
+    keys = model.keys()
+    return exp.select(*keys, *columns).from_(relation).group_by(*keys)
+
+
+def _with(model: Model, left: str, right: str, *columns: str) -> exp.Select:
+    """Two relations side by side, key by key."""
+    keys = (exp.column(key, table=left) for key in model.keys())
+    return exp.select(*keys, *columns).from_(left).join(right, on=agree(left, right, model.keys()))
+
+
+def _over(model: Model, order: str | None = None) -> str:
+    """A window over the values of one key: all of them, or up to this one in ascending or descending order."""
+    keys = f"PARTITION BY {', '.join(model.keys())} " if model.keys() else ""
+    if order is None:
+        return f"OVER ({keys})"
+    return f"OVER ({keys}ORDER BY value {order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
+
+
+def _count(model: Model, subject: str) -> exp.Select:
+    return _per_key(
+        model,
+        f"tally_{subject}",
+        "COALESCE(SUM(urns * picks * share), 0) AS estimate",
+        "COALESCE(SQRT(SUM(draw * share * (1 - share))), 0) AS stderr",
+        "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS low",
+        "CAST(COALESCE(SUM(urns * most), 0) AS BIGINT) AS high",
+        "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS least",
+    )
+
+
+def _sum(model: Model, subject: str, name: str) -> Relations:
+    return {
+        f"{name}_sums": _per_key(
+            model,
+            f"runs_{subject}",
+            f"SUM({NUMBER} * weight) AS estimate",
+            f"SUM({NUMBER} * low_forced + LEAST({NUMBER}, 0) * low_free) AS low",
+            f"SUM({NUMBER} * high_forced + GREATEST({NUMBER}, 0) * high_free) AS high",
+            "SUM(low_forced) AS least",
+        ),
+        f"{name}_error": _per_key(
+            model,
+            f"tally_{subject}",
+            "SQRT(SUM(draw * (spread / size + mean * mean * share * (1 - share)))) AS stderr",
+        ),
+        name: _with(model, f"{name}_sums", f"{name}_error", "estimate", "stderr", "low", "high", "least"),
+    }
+
+
+def _avg(model: Model, subject: str, name: str) -> Relations:
+    """Bounds: all forced balls, then free ones, smallest (largest) first, as long as they help."""
+    up, down, all_ = _over(model, "ASC"), _over(model, "DESC"), _over(model)
+    steps = exp.select(
+        *(*model.keys(), "value", "weight", "low_forced"),
+        f"SUM({NUMBER} * low_forced) {all_} + SUM({NUMBER} * low_free) {up} AS low_sum",
+        f"SUM(low_forced) {all_} + SUM(low_free) {up} AS low_rows",
+        f"SUM({NUMBER} * high_forced) {all_} + SUM({NUMBER} * high_free) {down} AS high_sum",
+        f"SUM(high_forced) {all_} + SUM(high_free) {down} AS high_rows",
+    ).from_(f"runs_{subject}")
+    means = _per_key(
+        model,
+        f"{name}_steps",
+        f"SUM({NUMBER} * weight) / SUM(weight) AS estimate",
+        "MIN(low_sum / NULLIF(low_rows, 0)) AS low",
+        "MAX(high_sum / NULLIF(high_rows, 0)) AS high",
+        "SUM(low_forced) AS least",
+    )
+    # The delta method; exact when every draw takes the same number of balls (share = 1).
+    deviation = "draw * (spread / size + (mean - estimate) * (mean - estimate) * share * (1 - share))"
+    error = _with(
+        model, f"tally_{subject}", f"{name}_means", f"SQRT(SUM({deviation})) / SUM(urns * picks * share) AS stderr"
+    ).group_by(*(exp.column(key, table=f"tally_{subject}") for key in model.keys()))
+    return {
+        f"{name}_steps": steps,
+        f"{name}_means": means,
+        f"{name}_error": error,
+        name: _with(model, f"{name}_means", f"{name}_error", "estimate", "stderr", "low", "high", "least"),
+    }
+
+
+def _extreme(model: Model, subject: str, name: str, *, smallest: bool) -> Relations:
+    """MIN: the smallest ball that can be drawn, and the smallest that the draw of the largest must take."""
+    this, other, near, far = ("MIN", "MAX", "low", "high") if smallest else ("MAX", "MIN", "high", "low")
+    expected = f"SUM(weight) {_over(model, 'ASC' if smallest else 'DESC')} AS expected"
+    reached = f"{this}(value) FILTER (WHERE expected >= {SURE})"
+    certain = f"{this}(value) FILTER (WHERE {far}_forced > 0)"
+    return {
+        f"{name}_steps": exp.select("*", expected).from_(f"runs_{subject}"),
+        name: _per_key(
+            model,
+            f"{name}_steps",
+            f"COALESCE({reached}, {other}(value)) AS estimate",
+            NO_STDERR,
+            f"{this}(value) AS {near}",
+            f"COALESCE({certain}, {other}(value)) AS {far}",
+            "SUM(low_forced) AS least",
+        ),
+    }
+
+
+def _quantile_disc(model: Model, subject: str, name: str, fraction: Fraction) -> Relations:
+    """The smallest value that, with everything free up to it taken, has the fraction of the rows at or below it."""
+    p, q = fraction.numerator, fraction.denominator
+    up, down, all_ = _over(model, "ASC"), _over(model, "DESC"), _over(model)
+    steps = exp.select(
+        *(*model.keys(), "value", "low_forced"),
+        f"SUM(weight) {up} AS expected",
+        f"SUM(weight) {all_} AS expected_rows",
+        f"SUM(low_forced) {all_} AS least",
+        f"SUM(low_forced + low_free) {up} AS low_at",
+        f"SUM(low_free) {up} AS low_free",
+        f"SUM(high_forced + high_free) {down} AS high_at",
+        f"SUM(high_free) {down} AS high_free",
+    ).from_(f"runs_{subject}")
+    low = f"low_at > 0 AND {q} * low_at >= {p} * (least + low_free)"
+    high = f"{q} * high_at > {q - p} * (least + high_free)"
+    bounds = _per_key(
+        model,
+        f"{name}_steps",
+        f"MIN(value) FILTER (WHERE {q} * expected >= {p} * expected_rows * ({SURE})) AS expected",
+        f"MIN(value) FILTER (WHERE {low}) AS low",
+        f"MAX(value) FILTER (WHERE {high}) AS high",
+        "MAX(least) AS least",
+    )
+    return {f"{name}_steps": steps, f"{name}_bounds": bounds, name: _clamped(model, f"{name}_bounds")}
+
+
+def _quantile_cont(model: Model, subject: str, name: str, fraction: Fraction) -> Relations:
+    """Interpolated quantiles: the low one, the high one as the low one of all values negated, and the estimate."""
+    low = _lowest(model, subject, f"{name}_low", fraction, NUMBER, "low")
+    high = _lowest(model, subject, f"{name}_high", 1 - fraction, f"-{NUMBER}", "high")
+    disc = _quantile_disc(model, subject, f"{name}_disc", fraction)
+    both = _with(model, f"{name}_low", f"{name}_high", f"{name}_low.bound AS low", f"-{name}_high.bound AS high")
+    columns = (f"CAST({name}_disc_bounds.expected AS DOUBLE) AS expected", "both.low", "both.high", "least")
+    keys = [exp.column(key, table="both") for key in model.keys()]
+    joined = (
+        exp.select(*keys, *columns)
+        .from_(both.subquery("both"))
+        .join(f"{name}_disc_bounds", on=agree("both", f"{name}_disc_bounds", model.keys()))
+    )
+    return {**low, **high, **disc, f"{name}_bounds": joined, name: _clamped(model, f"{name}_bounds")}
+
+
+def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: str, end: str) -> Relations:
+    """The lowest interpolated quantile: as free balls are added, smallest first, it falls, then rises.
+
+    The turn lies in the first run of equal free balls that the quantile's place does not stay beyond.
+    There it is lowest with none, one or all of that run taken; without such a run, with all taken.
+    """
+    p, q = fraction.numerator, fraction.denominator
+    up, all_ = _over(model, "ASC"), _over(model)
+    values = exp.select(
+        *(*model.keys(), f"{value} AS value", f"{end}_forced AS forced", f"{end}_free AS free")
+    ).from_(f"runs_{subject}")
+    steps = exp.select(
+        *(*model.keys(), "value", "free"),
+        f"SUM(forced) {up} AS forced_at",
+        f"SUM(free) {up} AS free_at",
+        f"SUM(forced) {all_} AS forced_rows",
+        f"SUM(free) {all_} AS free_rows",
+    ).from_(values.subquery("balls"))
+    turn = f"free > 0 AND {q} * (forced_at + free_at - 1) >= {p} * (forced_rows + free_at - 1)"
+    turns = _per_key(
+        model,
+        f"{name}_steps",
+        f"MIN(free_at - free) FILTER (WHERE {turn}) AS none_taken",
+        f"MIN(free_at) FILTER (WHERE {turn}) AS all_taken",
+        "MAX(free_rows) AS free_rows",
+        "MAX(forced_rows) AS forced_rows",
+    )
+    tries = [
+        exp.select(*model.keys(), f"{taken} AS taken", f"forced_rows + {taken} AS drawn").from_(f"{name}_turns")
+        for taken in ("none_taken", "none_taken + 1", "all_taken", "free_rows")
+    ]
+    candidates = exp.select("*").from_(exp.union(*tries, distinct=False).subquery("tries")).where("drawn > 0")
+    place = f"{p} * (drawn - 1)"
+    upto = f"{q} * (forced_at + LEAST(free_at, taken))"
+    tried = exp.select(
+        *(exp.column(key, table=f"{name}_tries") for key in model.keys()),
+        *("taken", "drawn"),
+        f"MIN(value) FILTER (WHERE {upto} > {place}) AS before",
+        f"MIN(value) FILTER (WHERE {upto} > {place} + {q - 1}) AS after",
+    )
+    tried = tried.from_(f"{name}_tries").join(
+        f"{name}_steps", on=agree(f"{name}_tries", f"{name}_steps", model.keys())
+    )
+    tried = tried.group_by(*(item.unalias().copy() for item in tried.expressions if not item.find(exp.AggFunc)))
+    part = f"CAST(({place}) % {q} AS DOUBLE) / {q}"
+    return {
+        f"{name}_steps": steps,
+        f"{name}_turns": turns,
+        f"{name}_tries": candidates,
+        f"{name}_tried": tried,
+        name: _per_key(model, f"{name}_tried", f"MIN(before + {part} * (after - before)) AS bound"),
+    }
+
+
+def _clamped(model: Model, bounds: str) -> exp.Select:
+    columns = ("LEAST(GREATEST(expected, low), high) AS estimate", NO_STDERR, "low", "high", "least")
+    return exp.select(*model.keys(), *columns).from_(bounds)

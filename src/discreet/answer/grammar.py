@@ -1,0 +1,101 @@
+"""What a question may contain: an allow-list of SQL, and which side of the release an expression looks at."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from sqlglot import exp
+
+from discreet.errors import QueryError
+
+Side: TypeAlias = Literal["quasi", "sensitive"]
+
+SUPPORTED = (
+    "one SELECT over `microdata` of COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE, with WHERE, GROUP BY, ORDER BY"
+    " and LIMIT; no joins, subqueries, windows or DISTINCT; see the page on questions in the docs"
+)
+
+SCALARS: tuple[type[exp.Expression], ...] = (
+    # names and constants
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Var, exp.Interval, exp.IntervalSpan),
+    *(exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam),
+    # conditions
+    *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Between, exp.In, exp.Is, exp.Like, exp.ILike, exp.Escape, exp.SimilarTo, exp.RegexpLike, exp.Tuple),
+    *(exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least),
+    # arithmetic
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Pow, exp.Abs, exp.Sign),
+    *(exp.Round, exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log),
+    # text
+    *(exp.DPipe, exp.Concat, exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim, exp.Left, exp.Right),
+    *(exp.Replace, exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition, exp.Reverse, exp.Pad),
+    # dates
+    *(exp.Extract, exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek),
+    *(exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.DateAdd, exp.DateSub),
+)
+AGGREGATES: tuple[type[exp.Expression], ...] = (
+    *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max),
+    *(exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.WithinGroup),
+)
+REFUSED: dict[type[exp.Expression], str] = {
+    exp.Subquery: "a subquery",
+    exp.Select: "a subquery",
+    exp.Exists: "a subquery",
+    exp.Window: "a window function",
+    exp.Distinct: "DISTINCT",
+    exp.Filter: "FILTER",
+    exp.Star: "`*` outside COUNT(*)",
+    exp.AggFunc: "this aggregate",
+}
+
+
+def check_scalar(expression: exp.Expression) -> None:
+    """Raise unless an expression is made of what is allowed only."""
+    for node in expression.walk():
+        if isinstance(node, AGGREGATES):
+            raise QueryError(
+                f"`{node.sql(dialect='duckdb')}` stands inside another expression",
+                hint="ask for each aggregate by itself and combine the answers",
+            )
+        if not isinstance(node, SCALARS):
+            raise refusal(node)
+        if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest")):
+            raise refusal(exp.Subquery())
+        if isinstance(node, exp.DataType) and (node.args.get("nested") or node.this == exp.DType.USERDEFINED):
+            raise refusal(node)
+
+
+def refusal(node: exp.Expression) -> QueryError:
+    """The error for a piece of SQL that is not supported."""
+    what = next((word for kind, word in REFUSED.items() if isinstance(node, kind)), None)
+    if what is None or isinstance(node, exp.AggFunc):
+        name = node.name if isinstance(node, exp.Anonymous) else node.key
+        what = f"`{name.upper()}`"
+    return QueryError(f"{what} is not supported", hint=f"supported is {SUPPORTED}")
+
+
+def side(expression: exp.Expression, sensitive: str) -> Side:
+    """The side of the release that an expression looks at; one that looks at both is refused."""
+    names = {column.name for column in expression.find_all(exp.Column)}
+    if sensitive not in names:
+        return "quasi"
+    if names != {sensitive}:
+        raise QueryError(
+            f"`{expression.sql(dialect='duckdb')}` mixes the sensitive column `{sensitive}` with a quasi-identifier",
+            hint="a release does not link the two: join such conditions with AND, each about one side only",
+        )
+    return "sensitive"
+
+
+def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
+    """The parts of a condition that must all be true; NOT is moved inwards as far as it goes."""
+    node = condition.unnest()
+    if isinstance(node, exp.And):
+        return [*conjuncts(node.left), *conjuncts(node.right)]
+    if isinstance(node, exp.Not):
+        inner = node.this.unnest()
+        if isinstance(inner, exp.Not):
+            return conjuncts(inner.this)
+        if isinstance(inner, exp.Or):
+            return [*conjuncts(exp.not_(inner.left)), *conjuncts(exp.not_(inner.right))]
+    return [node]

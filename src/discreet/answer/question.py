@@ -1,0 +1,295 @@
+"""Read a question: one SELECT, checked and taken apart into keys, aggregates and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from discreet.answer.grammar import AGGREGATES, SUPPORTED, Side, check_scalar, conjuncts, refusal, side
+from discreet.errors import QueryError
+from discreet.release.manifest import Promise
+from discreet.words import nearest
+
+Function: TypeAlias = Literal["count", "sum", "avg", "min", "max", "quantile_disc", "quantile_cont"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the answer is grouped by; `shown` unless only GROUP BY names it."""
+
+    expression: exp.Expression
+    side: Side
+    name: str
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate; without an argument it counts rows."""
+
+    function: Function
+    argument: exp.Expression | None
+    side: Side
+    name: str
+    fraction: Fraction = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Order:
+    """One column of the answer to sort by."""
+
+    name: str
+    descending: bool
+    nulls_first: bool | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a release can answer."""
+
+    keys: tuple[Key, ...]
+    aggregates: tuple[Aggregate, ...]
+    columns: tuple[str, ...]
+    where: dict[Side, exp.Expression | None]
+    order: tuple[Order, ...]
+    limit: int | None
+    offset: int | None
+
+
+def read_question(sql: str, promise: Promise) -> Question:
+    """Read one question about a release; raise `QueryError` with what is supported for anything else."""
+    select = _parse(sql)
+    _check_clauses(select)
+    _check_table(select, promise)
+    _resolve(select, promise)
+    where = _conditions(select, promise.sensitive)
+    items = [_Item(item.unalias(), item.alias) for item in select.expressions]
+    keys = _keys(select, items, promise.sensitive)
+    aggregates, columns = _aggregates(items, keys, promise.sensitive)
+    if not aggregates:
+        raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
+    order = tuple(_order(ordered, items, columns) for ordered in _clause(select, "order"))
+    return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
+
+
+@dataclass(frozen=True)
+class _Item:
+    expression: exp.Expression
+    alias: str
+
+
+def _parse(sql: str) -> exp.Select:
+    try:
+        statements = [statement for statement in sqlglot.parse(sql, dialect="duckdb") if statement is not None]
+    except (SqlglotError, RecursionError) as error:
+        where = getattr(error, "errors", None) or [{}]
+        line, column = where[0].get("line"), where[0].get("col")
+        at = f" at line {line}, column {column}" if line else ""
+        raise QueryError(f"the question is not SQL that can be read{at}", hint=f"supported is {SUPPORTED}") from None
+    if len(statements) != 1:
+        raise QueryError(f"expected one statement, got {len(statements)}", hint="ask one question at a time")
+    [statement] = statements
+    if not isinstance(statement, exp.Select):
+        raise QueryError(f"a release answers SELECT only, not {statement.key.upper()}", hint=f"supported is {SUPPORTED}")
+    return statement
+
+
+_CLAUSES = {"kind", "expressions", "from_", "where", "group", "order", "limit", "offset"}
+
+
+def _check_clauses(select: exp.Select) -> None:
+    for clause, value in select.args.items():
+        if value and clause not in _CLAUSES:
+            raise QueryError(f"{clause.rstrip('_').upper()} is not supported", hint=f"supported is {SUPPORTED}")
+
+
+def _check_table(select: exp.Select, promise: Promise) -> None:
+    source = select.args.get("from_")
+    table = source.this if source else None
+    names = {"microdata", promise.table.lower()}
+    plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
+    known = plain and not (table.args.get("db") or table.args.get("catalog")) and table.name.lower() in names
+    if not known or any(table.args.get(extra) for extra in ("joins", "pivots", "sample", "laterals", "when", "version")):
+        shown = f"`{promise.table}`" if promise.table != "microdata" else ""
+        raise QueryError(
+            "a question is about one table, " + " also called ".join(filter(None, ["`microdata`", shown])),
+            hint="write FROM microdata",
+        )
+    alias = table.args.get("alias")
+    if alias is not None and alias.columns:
+        raise QueryError("columns cannot be renamed in FROM", hint="rename them in SELECT with AS")
+
+
+def _resolve(select: exp.Select, promise: Promise) -> None:
+    """Replace every column by its name in the release, without a table; an alias stays for GROUP BY and ORDER BY."""
+    known = {name.lower(): name for name in (*promise.quasi, promise.sensitive)}
+    table = select.args["from_"].this
+    tables = {table.alias_or_name.lower()}
+    aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
+    for column in list(select.find_all(exp.Column)):
+        if isinstance(column.this, exp.Star):
+            raise refusal(column.this)
+        name = column.name.lower()
+        beyond = column.args.get("db") or (column.table and column.table.lower() not in tables)
+        if name in known and not beyond:
+            column.replace(exp.column(known[name], quoted=True))
+        elif not (name in aliases or _is_measure(name, select)) or beyond or not column.find_ancestor(exp.Group, exp.Order):
+            raise QueryError(f"there is no column `{column.sql(dialect='duckdb')}`", hint=nearest(column.name, known.values()))
+
+
+def _is_measure(name: str, select: exp.Select) -> bool:
+    """Whether ORDER BY may mean a column of the answer such as `avg_salary_low`; checked when it is looked up."""
+    return bool(select.args.get("order"))
+
+
+def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expression | None]:
+    found: dict[Side, list[exp.Expression]] = {"quasi": [], "sensitive": []}
+    where = select.args.get("where")
+    for part in conjuncts(where.this) if where else []:
+        check_scalar(part)
+        found[side(part, sensitive)].append(part)
+    return {at: exp.and_(*parts) if parts else None for at, parts in found.items()}
+
+
+def _clause(select: exp.Select, name: str) -> Sequence[exp.Expression]:
+    clause = select.args.get(name)
+    return clause.expressions if clause else ()
+
+
+def _keys(select: exp.Select, items: Sequence[_Item], sensitive: str) -> tuple[Key, ...]:
+    group = select.args.get("group")
+    if group is not None and any(value for name, value in group.args.items() if name != "expressions"):
+        raise QueryError("only plain GROUP BY is supported", hint="list the columns or expressions to group by")
+    grouped = [_referred(expression, items) for expression in _clause(select, "group")]
+    for expression in grouped:
+        if isinstance(expression, AGGREGATES):
+            raise QueryError("GROUP BY names an aggregate", hint="group by quasi-identifiers or the sensitive column")
+        check_scalar(expression)
+    shown = {item.expression: item.alias or item.expression.name or item.expression.sql() for item in items}
+    keys = {
+        expression: Key(expression, side(expression, sensitive), shown.get(expression, f"key {i}"), expression in shown)
+        for i, expression in enumerate(grouped)
+    }
+    return tuple(keys.values())
+
+
+def _referred(expression: exp.Expression, items: Sequence[_Item]) -> exp.Expression:
+    """What GROUP BY or ORDER BY means by a number or an alias."""
+    if isinstance(expression, exp.Literal) and not expression.is_string:
+        at = int(expression.this) if expression.this.isdigit() else 0
+        if not 1 <= at <= len(items):
+            raise QueryError(f"there is no column number {expression.this} in SELECT", hint="count from 1")
+        return items[at - 1].expression
+    if isinstance(expression, exp.Column):
+        for item in items:
+            if item.alias and item.alias.lower() == expression.name.lower():
+                return item.expression
+    return expression
+
+
+def _aggregates(
+    items: Sequence[_Item], keys: Sequence[Key], sensitive: str
+) -> tuple[tuple[Aggregate, ...], tuple[str, ...]]:
+    """The aggregates, and the names of the columns of the answer in the order of SELECT."""
+    by_expression = {key.expression: key.name for key in keys}
+    taken = {key.name.lower() for key in keys if key.shown}
+    aggregates: list[Aggregate] = []
+    columns: list[str] = []
+    for item in items:
+        if item.expression in by_expression:
+            columns.append(by_expression[item.expression])
+            continue
+        if not isinstance(item.expression, AGGREGATES):
+            check_scalar(item.expression)
+            raise QueryError(
+                f"`{item.expression.sql(dialect='duckdb')}` is neither an aggregate nor in GROUP BY",
+                hint="a release shows no rows: add it to GROUP BY or leave it out",
+            )
+        function, argument, fraction = _measure(item.expression)
+        if argument is not None:
+            check_scalar(argument)
+        name = item.alias or "_".join(filter(None, [item.expression.key if function != "count" else "count", _label(argument)]))
+        at = side(argument, sensitive) if argument is not None else "quasi"
+        aggregates.append(Aggregate(function, argument, at, _fresh(name, taken), fraction))
+        columns.append(aggregates[-1].name)
+    return tuple(aggregates), tuple(columns)
+
+
+def _measure(node: exp.Expression) -> tuple[Function, exp.Expression | None, Fraction]:
+    half = Fraction(1, 2)
+    if isinstance(node, exp.WithinGroup):
+        order = node.expression.expressions
+        if not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc) or len(order) != 1 or order[0].args.get("desc"):
+            raise refusal(node.this)
+        continuous = isinstance(node.this, exp.PercentileCont)
+        return "quantile_cont" if continuous else "quantile_disc", order[0].this, _fraction(node.this.this)
+    if isinstance(node, exp.Count):
+        counted = node.this
+        if node.expressions or isinstance(counted, exp.Distinct):
+            raise refusal(exp.Distinct())
+        if counted is None or isinstance(counted, exp.Star) or (isinstance(counted, exp.Literal)):
+            return "count", None, half
+        return "count", counted, half
+    if isinstance(node.this, exp.Distinct):
+        raise refusal(node.this)
+    if isinstance(node, exp.Median):
+        return "quantile_cont", node.this, half
+    if isinstance(node, exp.PercentileCont | exp.PercentileDisc | exp.Quantile):
+        function: Function = "quantile_cont" if isinstance(node, exp.PercentileCont) else "quantile_disc"
+        return function, node.this, _fraction(node.args.get("quantile") or node.args.get("expression"))
+    if node.args.get("expressions"):  # MIN(x, n) and the like
+        raise refusal(node)
+    plain: dict[type[exp.Expression], Function] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+    return plain[type(node)], node.this, half
+
+
+def _fraction(node: exp.Expression | None) -> Fraction:
+    if isinstance(node, exp.Literal) and not node.is_string and 0 <= (fraction := Fraction(node.this)) <= 1:
+        return fraction
+    raise QueryError("a quantile needs a fraction between 0 and 1", hint="write QUANTILE(salary, 0.9)")
+
+
+def _label(argument: exp.Expression | None) -> str:
+    return "" if argument is None else argument.name or argument.sql(dialect="duckdb")
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """A name whose columns (`x`, `x_stderr`, `x_low`, `x_high`) no other column of the answer has."""
+    fresh, times = name, 1
+    while any(f"{fresh}{end}".lower() in taken for end in ("", "_stderr", "_low", "_high")):
+        times += 1
+        fresh = f"{name}_{times}"
+    taken.update(f"{fresh}{end}".lower() for end in ("", "_stderr", "_low", "_high"))
+    return fresh
+
+
+def _order(ordered: exp.Expression, items: Sequence[_Item], columns: Sequence[str]) -> Order:
+    wanted = ordered.this if isinstance(ordered, exp.Ordered) else ordered
+    descending = bool(ordered.args.get("desc"))
+    nulls_first = ordered.args.get("nulls_first") if ordered.args.get("nulls_first") else None
+    meant = _referred(wanted, items)
+    for item, name in zip(items, columns, strict=True):
+        if item.expression == meant:
+            return Order(name, descending, nulls_first)
+    measures = {f"{name}{end}".lower(): f"{name}{end}" for name in columns for end in ("", "_stderr", "_low", "_high")}
+    if isinstance(meant, exp.Column) and meant.name.lower() in measures:
+        return Order(measures[meant.name.lower()], descending, nulls_first)
+    raise QueryError(
+        f"ORDER BY `{wanted.sql(dialect='duckdb')}` is not a column of the answer",
+        hint="sort by something that SELECT names",
+    )
+
+
+def _number(select: exp.Select, clause: str) -> int | None:
+    node = select.args.get(clause)
+    if node is None:
+        return None
+    if isinstance(node.expression, exp.Literal) and node.expression.this.isdigit():
+        return int(node.expression.this)
+    raise QueryError(f"{clause.upper()} needs a whole number", hint=f"write {clause.upper()} 10")

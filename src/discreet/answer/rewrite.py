@@ -1,0 +1,135 @@
+"""Rewrite a question into the SQL that answers it from a release.
+
+Aggregates that no sensitive value can change are computed from the quasi-identifier table as they
+are. The others go through the urns: one subject for all aggregates about the same thing, then one
+relation per aggregate, joined key by key.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.answer import aggregates
+from discreet.answer.question import Aggregate, Question
+from discreet.answer.urns import Model, Relations, agree, subject
+from discreet.release.manifest import Promise
+
+ENDS = {"estimate": "", "stderr": "_stderr", "low": "_low", "high": "_high"}
+
+
+def rewrite(question: Question, promise: Promise) -> exp.Select:
+    """The query; after the columns of the answer it has one column `least_i` per aggregate."""
+    model = Model(question, promise.group, promise.sensitive)
+    relations: Relations = {"frame": _frame(model)}
+    subjects: dict[str, str] = {}
+    for number, aggregate in enumerate(question.aggregates):
+        name = f"answer_{number}"
+        if _untouched(question, aggregate):
+            relations[name] = _exact(model, aggregate)
+            continue
+        about = _about(question, aggregate)
+        if about not in subjects:
+            subjects[about] = str(len(subjects))
+            relations |= _subject(model, about, subjects[about], question)
+        relations |= aggregates.write(model, aggregate, subjects[about], name)
+    query = _sorted(question, _laid_out(model))
+    for name, relation in relations.items():
+        query = query.with_(name, as_=relation)
+    return query
+
+
+def _untouched(question: Question, aggregate: Aggregate) -> bool:
+    """Whether no sensitive value can change an aggregate."""
+    by_sensitive = question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys)
+    return aggregate.side == "quasi" and not by_sensitive
+
+
+def _about(question: Question, aggregate: Aggregate) -> str:
+    """What an aggregate is about; aggregates about the same share their subject."""
+    return "rows" if aggregate.argument is None else f"{aggregate.side} {aggregate.argument.sql()}"
+
+
+def _subject(model: Model, about: str, name: str, question: Question) -> Relations:
+    sharing = [aggregate for aggregate in question.aggregates if _about(question, aggregate) == about]
+    numeric = any(aggregate.function in {"sum", "avg"} for aggregate in sharing)
+    side = "sensitive" if about == "rows" else sharing[0].side
+    return subject(model, side, sharing[0].argument, name, numeric=numeric)
+
+
+def _frame(model: Model) -> exp.Select:
+    """The rows of the answer: every combination of keys that may occur, or a single row without keys."""
+    if not model.keys():
+        return exp.select("1 AS one")
+    quasi = model.rows("quasi").distinct()
+    if not model.keys("sensitive") and model.question.where["sensitive"] is None:
+        return quasi
+    groups = model.rows("quasi", model.group_column("grp")).distinct()
+    values = model.rows("sensitive", "signature").distinct()
+    return (
+        exp.select(*model.keys())
+        .distinct()
+        .from_(groups.subquery("rows"))
+        .join("signatures", on='"rows".grp = signatures.grp')
+        .join(values.subquery("vals"), on="vals.signature = signatures.signature")
+    )
+
+
+def _exact(model: Model, aggregate: Aggregate) -> exp.Select:
+    """An aggregate over quasi-identifiers alone, which are published as they are."""
+    argument = exp.Star() if aggregate.argument is None else model.on_table(aggregate.argument)
+    value = _native(aggregate, argument)
+    counted = exp.Count(this=argument.copy())
+    columns = [exp.alias_(value.copy(), end) for end in ("estimate", "low", "high")]
+    columns += [exp.alias_(exp.cast(exp.Literal.number(0), "DOUBLE"), "stderr"), exp.alias_(counted, "least")]
+    rows = model.rows("quasi", *columns)
+    return rows.group_by(*(model.on_table(key.expression) for key in model.question.keys))
+
+
+def _native(aggregate: Aggregate, argument: exp.Expression) -> exp.Expression:
+    plain = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
+    if aggregate.function in plain:
+        return plain[aggregate.function](this=argument)
+    p, q = aggregate.fraction.as_integer_ratio()
+    fraction = exp.Literal.number(p / q)
+    kind = exp.PercentileCont if aggregate.function == "quantile_cont" else exp.PercentileDisc
+    return kind(this=argument, expression=fraction)
+
+
+def _laid_out(model: Model) -> exp.Select:
+    """The columns of the answer in the order of SELECT, then `least_0`, `least_1`, …"""
+    question = model.question
+    query = exp.select().from_("frame")
+    names = {key.name: f"key_{i}" for i, key in enumerate(question.keys) if key.shown}
+    numbers = {aggregate.name: i for i, aggregate in enumerate(question.aggregates)}
+    for column in question.columns:
+        if column in names:
+            query = query.select(exp.alias_(exp.column(names[column], table="frame"), column, quoted=True))
+            continue
+        number = numbers[column]
+        for part, end in ENDS.items():
+            value: exp.Expression = exp.column(part, table=f"answer_{number}")
+            if question.aggregates[number].function == "count":
+                value = exp.func("COALESCE", value, exp.Literal.number(0))
+            query = query.select(exp.alias_(value, f"{column}{end}", quoted=True))
+    for number in range(len(question.aggregates)):
+        name = f"answer_{number}"
+        query = query.select(f"COALESCE({name}.least, 0) AS least_{number}")
+        query = query.join(name, on=agree("frame", name, model.keys()), join_type="left")
+    return query
+
+
+def _sorted(question: Question, answer: exp.Select) -> exp.Select:
+    """Sorted as asked, else by the keys; cut as asked."""
+    query = exp.select("*").from_(answer.subquery("answer"))
+    for order in question.order:
+        column = exp.column(order.name, quoted=True)
+        query = query.order_by(exp.Ordered(this=column, desc=order.descending, nulls_first=bool(order.nulls_first)))
+    if not question.order:
+        for key in question.keys:
+            if key.shown:
+                query = query.order_by(exp.Ordered(this=exp.column(key.name, quoted=True), nulls_first=False))
+    if question.limit is not None:
+        query = query.limit(question.limit)
+    if question.offset is not None:
+        query = query.offset(question.offset)
+    return query

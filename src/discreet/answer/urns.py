@@ -1,0 +1,179 @@
+"""The one model behind every answer: drawing blindly from urns.
+
+A group of `size` rows is an urn. Seen from the sensitive side its balls are the group's sensitive
+values, and `picks` of them, drawn blindly, belong to the rows that satisfy the condition on the
+quasi-identifiers. Seen from the quasi side it is the other way round: the balls are the rows, and
+`picks` of them hold a sensitive value that satisfies the condition. Groups with the same sensitive
+values are the same urn, drawn from `urns` times.
+
+Of the `total` balls that count, a draw takes at least `forced` = max(0, picks + total - size) and at
+most `most` = min(picks, total), any of them. So each subject (what aggregates are about) becomes
+
+    tally   per kind of urn: the number of balls a draw takes, and what their variance is made of
+    runs    per value: its expected number in the draw (`weight`), and how often it is among the
+            smallest balls (`low_`) or the largest (`high_`): `forced` times, and `free` times more
+            if that many are wanted
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from discreet.answer.grammar import Side
+from discreet.answer.question import Question
+
+Relations = dict[str, exp.Select]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A question with what is needed to write its relations: the group column and the sensitive column."""
+
+    question: Question
+    group: str
+    sensitive: str
+
+    def keys(self, *sides: Side) -> list[str]:
+        """The names that the keys of some sides (or of all) have in the relations."""
+        return [f"key_{i}" for i, key in enumerate(self.question.keys) if not sides or key.side in sides]
+
+    def named_keys(self, side: Side) -> list[exp.Expression]:
+        """The keys of one side, computed from its table."""
+        return [
+            exp.alias_(self.on_table(key.expression), f"key_{i}")
+            for i, key in enumerate(self.question.keys)
+            if key.side == side
+        ]
+
+    def on_table(self, expression: exp.Expression) -> exp.Expression:
+        """An expression of the question, about the columns of `qit` or `help`."""
+
+        def placed(node: exp.Expression) -> exp.Expression:
+            if not isinstance(node, exp.Column):
+                return node
+            if node.name == self.sensitive:
+                return exp.column("value", table="help")
+            return exp.column(node.name, table="qit", quoted=True)
+
+        return expression.transform(placed)
+
+    def rows(self, side: Side, *columns: exp.Expression | str) -> exp.Select:
+        """The rows of one side that satisfy its condition."""
+        query = exp.select(*self.named_keys(side), *columns).from_("qit" if side == "quasi" else "help")
+        condition = self.question.where[side]
+        return query if condition is None else query.where(self.on_table(condition))
+
+    def group_column(self, alias: str) -> exp.Expression:
+        return exp.alias_(exp.column(self.group, table="qit", quoted=True), alias)
+
+
+def agree(left: str, right: str, keys: Iterable[str], *also: exp.Expression) -> exp.Expression:
+    """The condition that two relations agree on keys, a missing key being equal to itself."""
+    same = [exp.NullSafeEQ(this=exp.column(key, table=left), expression=exp.column(key, table=right)) for key in keys]
+    return exp.and_(*also, *same) if same or also else exp.true()
+
+
+def grouped(query: exp.Select) -> exp.Select:
+    """Group a query by everything it selects that is not an aggregate."""
+    return query.group_by(*(item.unalias().copy() for item in query.expressions if not item.find(exp.AggFunc)))
+
+
+def draws(model: Model, side: Side) -> Relations:
+    """How many balls are drawn from which urns, when the balls lie on `side`."""
+    if side == "sensitive":
+        hits = grouped(model.rows("quasi", model.group_column("grp"), "COUNT(*) AS picks"))
+        kinds = exp.select(*model.keys("quasi"), "signature AS urn", "size", "picks", "COUNT(*) AS urns")
+        joined = kinds.from_("hits").join("signatures", on="hits.grp = signatures.grp")
+        return {"hits": hits, "draws_sensitive": grouped(joined)}
+    holders = grouped(model.rows("sensitive", "signature", "SUM(n) AS picks"))
+    groups = exp.select(*model.keys("sensitive"), "grp AS urn", "size", "picks", "1 AS urns")
+    return {
+        "holders": holders,
+        "draws_quasi": groups.from_("holders").join("signatures", on="holders.signature = signatures.signature"),
+    }
+
+
+def subject(model: Model, side: Side, argument: exp.Expression | None, name: str, *, numeric: bool) -> Relations:
+    """The relations of one subject, their names ending with `name`; `numeric` if sums are wanted."""
+    return {
+        **draws(model, side),
+        f"balls_{name}": _balls(model, side, argument, numeric=numeric),
+        f"tally_{name}": _tally(model, side, name, numeric=numeric),
+        **({} if argument is None else {f"runs_{name}": _runs(model, side, name)}),
+    }
+
+
+def _balls(model: Model, side: Side, argument: exp.Expression | None, *, numeric: bool) -> exp.Select:
+    """The balls that count: per urn and value `n` of them, `below` smaller ones, `total` in all."""
+    keys = model.keys(side)
+    urn = model.group_column("urn") if side == "quasi" else "signature AS urn"
+    count = "COUNT(*)" if side == "quasi" else "SUM(n)"
+    if argument is None:
+        return grouped(model.rows(side, urn, f"{count} AS total"))
+    value = model.on_table(argument)
+    plain = isinstance(argument, exp.Column) and not keys and model.question.where[side] is None
+    if side == "sensitive" and plain:
+        return model.rows(side, urn, "value", "n", "below", "total", "mean").where(value.is_(exp.null()).not_())
+    rows = grouped(model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(value.is_(exp.null()).not_()))
+    of_urn = ", ".join([*keys, "urn"])
+    upto = f"PARTITION BY {of_urn} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+    mean = f"SUM(n * CAST(value AS DOUBLE)) OVER (PARTITION BY {of_urn}) / SUM(n) OVER (PARTITION BY {of_urn})"
+    return exp.select(
+        *(*keys, "urn", "value", "n"),
+        f"SUM(n) OVER ({upto}) - n AS below",
+        f"SUM(n) OVER (PARTITION BY {of_urn}) AS total",
+        f"{mean if numeric else 'NULL'} AS mean",
+    ).from_(rows.subquery("counted"))
+
+
+def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
+    keys = model.keys(side)
+    urns = exp.select(*keys, "urn", "total").from_(f"balls_{name}")
+    if numeric:
+        spread = "SUM(n * (CAST(value AS DOUBLE) - mean) * (CAST(value AS DOUBLE) - mean)) AS spread"
+        urns = grouped(urns.select("mean", spread))
+    else:
+        urns = urns.distinct()
+    other: Side = "sensitive" if side == "quasi" else "quasi"
+    return (
+        exp.select(
+            *(exp.column(key, table="draws") for key in model.keys(other)),
+            *(exp.column(key, table="urns") for key in keys),
+            *("draws.urn", "draws.size", "draws.picks", "draws.urns", "urns.total"),
+            *(("urns.mean", "urns.spread") if numeric else ()),
+            "GREATEST(picks + total - size, 0) AS forced",
+            "LEAST(picks, total) AS most",
+            "CAST(total AS DOUBLE) / size AS share",
+            "draws.urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) AS draw",
+        )
+        .from_(exp.to_table(f"draws_{side}").as_("draws"))
+        .join(urns.subquery("urns"), on="draws.urn = urns.urn")
+    )
+
+
+def _runs(model: Model, side: Side, name: str) -> exp.Select:
+    def taken(wanted: str, before: str) -> str:
+        return f"LEAST(GREATEST({wanted} - ({before}), 0), n)"
+
+    below, above = "below", "balls.total - below - n"
+    same_urn = exp.condition("tally.urn = balls.urn")
+    return grouped(
+        exp.select(
+            *(exp.column(key, table="tally") for key in model.keys()),
+            "value",
+            "SUM(urns * CAST(picks AS DOUBLE) * n / size) AS weight",
+            *(
+                column
+                for end, before in (("low", below), ("high", above))
+                for column in (
+                    f"SUM(urns * {taken('forced', before)}) AS {end}_forced",
+                    f"SUM(urns * ({taken('most', before)} - {taken('forced', before)})) AS {end}_free",
+                )
+            ),
+        )
+        .from_(exp.to_table(f"tally_{name}").as_("tally"))
+        .join(exp.to_table(f"balls_{name}").as_("balls"), on=agree("tally", "balls", model.keys(side), same_urn))
+    )

@@ -1,0 +1,51 @@
+"""The few verbs discreet needs of a database, the same on every engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import exp
+
+
+class Engine(Protocol):
+    """A database that holds tables and runs queries written as sqlglot trees."""
+
+    dialect: str
+
+    def run(self, query: exp.Expression) -> pa.Table:
+        """Run one query and return its rows."""
+        ...
+
+    def load(self, name: str, source: pa.Table | Path | exp.Expression, *, keep: bool = True) -> None:
+        """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`."""
+        ...
+
+    def store(self, query: exp.Expression, path: Path) -> None:
+        """Write the rows of a query to a Parquet or CSV file, in their order."""
+        ...
+
+    def schema(self, name: str) -> dict[str, str]:
+        """The columns of `name` and their types, in order."""
+        ...
+
+    def seal(self) -> None:
+        """Give up files, network and settings for good; what is loaded can still be queried."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+def connect(name: str = "duckdb", *, memory_limit: str | None = None) -> Engine:
+    """A fresh engine of the given name."""
+    if name != "duckdb":
+        from discreet.errors import InputError
+
+        raise InputError(f"unknown engine `{name}`", hint="the engines are: duckdb")
+    from discreet.engines.duckdb import DuckDB
+
+    return DuckDB(memory_limit=memory_limit)

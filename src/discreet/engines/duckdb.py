@@ -1,0 +1,130 @@
+"""DuckDB: the embedded engine. The only file that imports the driver."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.engines.delimited import delimiter
+from discreet.errors import DiscreetError, EngineError, InputError
+
+
+class DuckDB:
+    """An in-memory database with a private folder to spill to."""
+
+    dialect = "duckdb"
+
+    def __init__(self, *, memory_limit: str | None = None) -> None:
+        self._spill = tempfile.mkdtemp(prefix="discreet-")
+        self._connection = duckdb.connect(
+            config={
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "temp_directory": self._spill,
+                "preserve_insertion_order": "true",
+                # groups are dense integers: count them in an array rather than a hash table
+                "perfect_ht_threshold": "24",
+            }
+        )
+        if memory_limit is not None:
+            try:
+                self._connection.execute("SET memory_limit = ?", [memory_limit])
+            except duckdb.Error:
+                self.close()
+                raise InputError(
+                    f"`{memory_limit}` is not a memory limit", hint="write it like `4GB` or `500MB`"
+                ) from None
+
+    def run(self, query: exp.Expression) -> pa.Table:
+        try:
+            return self._connection.sql(self._sql(query)).to_arrow_table()
+        except duckdb.Error as error:
+            raise _translated(error) from None
+
+    def load(self, name: str, source: pa.Table | Path | exp.Expression, *, keep: bool = True) -> None:
+        if isinstance(source, pa.Table):
+            if not keep:
+                self._connection.register(name, source)
+                return
+            self._connection.register("source", source)
+            rows: exp.Expression = exp.select("*").from_("source")
+        elif isinstance(source, Path):
+            rows = exp.select("*").from_(_scan(source))
+        else:
+            rows = source
+        kind = "TABLE" if keep else "VIEW"
+        self._execute(exp.Create(this=_named(name), kind=kind, expression=rows))
+        if isinstance(source, pa.Table):
+            self._connection.unregister("source")
+
+    def store(self, query: exp.Expression, path: Path) -> None:
+        options = {"format": "parquet", "compression": "zstd"} if path.suffix == ".parquet" else {"format": "csv"}
+        parameters = [exp.CopyParameter(this=exp.var(key), expression=exp.var(options[key])) for key in options]
+        target = exp.Literal.string(str(path))
+        self._execute(exp.Copy(this=exp.Subquery(this=query), kind=False, files=[target], params=parameters))
+
+    def schema(self, name: str) -> dict[str, str]:
+        columns = self.run(exp.Describe(this=_named(name)))
+        return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
+
+    def seal(self) -> None:
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+
+    def close(self) -> None:
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _execute(self, statement: exp.Expression) -> None:
+        try:
+            self._connection.execute(self._sql(statement))
+        except duckdb.Error as error:
+            raise _translated(error) from None
+
+    def _sql(self, query: exp.Expression) -> str:
+        return query.sql(dialect=self.dialect)
+
+
+def _named(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+def _scan(path: Path) -> exp.Table:
+    # Brackets in a path would be read as a pattern of file names.
+    place = exp.Literal.string(re.sub(r"([*?\[])", r"[\1]", str(path)))
+    if path.suffix == ".parquet":
+        return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
+    # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.
+    options: dict[str, exp.Expression] = {
+        "header": exp.true(),
+        "skip": exp.Literal.number(0),
+        "delim": exp.Literal.string(delimiter(path)),
+        "quote": exp.Literal.string('"'),
+        "escape": exp.Literal.string('"'),
+        "comment": exp.Literal.string(""),
+        "sample_size": exp.Literal.number(-1),
+        "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
+    }
+    settings = [exp.EQ(this=exp.column(key), expression=value) for key, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[place, *settings]))
+
+
+def _translated(error: duckdb.Error) -> DiscreetError:
+    """Our error for one of DuckDB's: never with the rows and values that it likes to quote."""
+    text = str(error)
+    if "CSV" in text:
+        line = re.search(r"Line: (\d+)", text)
+        return InputError(f"line {line[1]} cannot be read as CSV" if line else "it cannot be read as CSV")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return EngineError("the engine ran out of memory", hint="give it more with `memory_limit`, like `8GB`")
+    first = re.sub(r"'[^']*'|\"[^\"]*\"", "'…'", text.splitlines()[0])
+    if "No space left" in text or "max_temp_directory_size" in text:
+        return EngineError("the disk is full; nothing was published", hint="make room and run the same command again")
+    return EngineError(f"the engine could not do it: {first}")
+

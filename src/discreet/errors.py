@@ -1,0 +1,94 @@
+"""Everything that can go wrong, as one tree.
+
+    DiscreetError
+    ├── InputError           the private table cannot be read, or does not fit the policy
+    ├── PolicyError          the policy has mistakes; `.mistakes` holds them all
+    ├── GuaranteeError       the guarantee cannot be met on this table        (exit status 3)
+    ├── ReleaseError         not a release, or one that cannot be written or opened
+    │   └── VerificationError  the files do not keep the promise they state   (exit status 4)
+    ├── QueryError           a question that cannot be answered from a release
+    ├── EngineError          the database engine failed
+    ├── MissingExtraError    an optional dependency is not installed
+    └── InternalError        a mistake of ours, never of the user's
+
+Every message says what is wrong, what was expected, and what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class DiscreetError(Exception):
+    """Any error that discreet raises on purpose."""
+
+    exit_status: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
+
+
+class InputError(DiscreetError):
+    """The private table cannot be read, or does not fit the policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One mistake in a policy: where it stands and what is wrong with it."""
+
+    key: str
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        where = f"line {self.line}, `{self.key}`" if self.line else f"`{self.key}`"
+        return f"{where}: {self.message}"
+
+
+class PolicyError(DiscreetError):
+    """The policy has mistakes; `mistakes` holds every one of them."""
+
+    def __init__(self, mistakes: Sequence[Mistake], *, source: str = "the policy") -> None:
+        self.mistakes = tuple(mistakes)
+        count = "1 mistake" if len(self.mistakes) == 1 else f"{len(self.mistakes)} mistakes"
+        lines = "".join(f"\n  {mistake}" for mistake in self.mistakes)
+        super().__init__(f"{source} has {count}:{lines}")
+
+
+class GuaranteeError(DiscreetError):
+    """The guarantee cannot be met on this table."""
+
+    exit_status = 3
+
+
+class ReleaseError(DiscreetError):
+    """Not a release, or one that cannot be written or opened."""
+
+
+class VerificationError(ReleaseError):
+    """The files of a release do not keep the promise they state."""
+
+    exit_status = 4
+
+
+class QueryError(DiscreetError):
+    """A question that cannot be answered from a release."""
+
+
+class EngineError(DiscreetError):
+    """The database engine failed."""
+
+
+class MissingExtraError(DiscreetError):
+    """An optional dependency is not installed."""
+
+
+class InternalError(DiscreetError):
+    """A mistake of ours, never of the user's."""

@@ -1,0 +1,28 @@
+"""l: no sensitive value is held by more than 1/l of a group's rows.
+
+Source: Machanavajjhala et al. (ICDE 2006) in the form of Xiao and Tao (VLDB 2006), definition 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.guarantees.histograms import Histograms
+
+
+@dataclass(frozen=True, slots=True)
+class L:
+    threshold: int
+    name: ClassVar[str] = "l"
+    least: ClassVar[int] = 2
+    promise: ClassVar[str] = "in every group, no sensitive value is held by more than 1 in {threshold} people"
+
+    def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
+        return histograms.tops * self.threshold <= histograms.sizes
+
+    def largest(self, counts: npt.NDArray[np.int64]) -> int:
+        return int(counts.sum() // counts.max())

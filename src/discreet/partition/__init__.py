@@ -1,0 +1,44 @@
+"""Partitions: which rows share a group. One algorithm per file; this is their registry.
+
+Every file `NAME.py` has an `assign(quasi, sensitive, guarantee, secret)`: it sees integer codes
+only and returns the group of every row, numbered from 0 without a gap. It may assume that the
+whole table, as one group, meets the guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.guarantees import Guarantee
+    from discreet.partition.kernels import IntArray
+    from discreet.partition.secret import Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A way to form groups: whether it looks at quasi-identifiers, and a promise it cannot do without."""
+
+    name: str
+    uses_quasi: bool = False
+    needs: str | None = None
+
+    def assign(
+        self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret
+    ) -> IntArray:
+        """The group of every row. Kernels are compiled when first used, so the import waits until here."""
+        groups: IntArray = import_module(f"discreet.partition.{self.name}").assign(quasi, sensitive, guarantee, secret)
+        return groups
+
+
+PARTITIONS = {
+    partition.name: partition
+    for partition in (
+        Partition("anatomize", needs="l"),
+        Partition("deal"),
+        Partition("local", uses_quasi=True),
+    )
+}

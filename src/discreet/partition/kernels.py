@@ -1,0 +1,105 @@
+"""Compiled steps that more than one partition takes: draw at random, count what fits, deal sorted rows out.
+
+All are linear in the rows they are given and hold no more than a few integers per row.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+UIntArray: TypeAlias = npt.NDArray[np.uint64]
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def below(word: np.uint64, m: int) -> int:
+    """The integer in [0, m) that a uniform 64-bit word falls on: floor(word * m / 2**64), m < 2**32."""
+    high, low, m64 = word >> np.uint64(32), word & np.uint64(0xFFFFFFFF), np.uint64(m)
+    return np.int64((high * m64 + ((low * m64) >> np.uint64(32))) >> np.uint64(32))
+
+
+@nb.njit(cache=True, nogil=True)
+def shuffle(words: UIntArray) -> IntArray:
+    """A uniform permutation of 0..n-1 from n random words (Fisher and Yates, inside out)."""
+    order = np.empty(words.size, np.int32)
+    for i in range(words.size):
+        j = below(words[i], i + 1)
+        order[i] = order[j]
+        order[j] = i
+    return order
+
+
+@nb.njit(cache=True, nogil=True)
+def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> IntArray:
+    """Row numbers ordered by value and, within a value, uniformly at random."""
+    start = np.zeros(counts.size + 1, np.int64)
+    start[1:] = np.cumsum(counts)
+    end = start[:-1].copy()
+    order = np.empty(values.size, np.int32)
+    for row in range(values.size):
+        v = values[row]
+        j = start[v] + below(words[row], end[v] - start[v] + 1)
+        order[end[v]] = order[j]
+        order[j] = row
+        end[v] += 1
+    return order
+
+
+@nb.njit(cache=True, nogil=True)
+def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
+    """The most groups that dealing these counts may make so that every group keeps all three promises.
+
+    0 when even one group does not. Dealing gives a group floor(n/g) rows or more, at most
+    ceil(c/g) of a value that c rows hold, and floor(sum of min(c, g) / g) distinct values or more.
+    """
+    n, top = 0, 0
+    for c in counts:
+        n += c
+        top = max(top, c)
+    if n == 0:
+        return 0
+    g = n // max(k, l, 1)
+    while g > 0:
+        if -(-top // g) * l > n // g:
+            # the next g at which one of the two roundings changes
+            g = min(g - 1, n // (n // g + 1))
+            continue
+        spread = 0
+        for c in counts:
+            spread += min(c, g)
+        if spread >= g * distinct_l:
+            return g
+        # concave in g, zero at zero: what fails here holds only further down
+        g = min(g - 1, spread // distinct_l)
+    return 0
+
+
+@nb.njit(cache=True, nogil=True)
+def deal_out(counts: IntArray, groups: int, out: IntArray, first: int) -> None:
+    """Deal sorted rows round-robin: write to `out` the group of each row, rows being sorted by value.
+
+    Every value lays down one row per group before any value lays down a second, so a group
+    holds as many distinct values as the counts allow. With no count above `groups` this is the
+    plain deal of Li et al. (2015), Algorithm 1.
+    """
+    turn = 0
+    at = 0
+    for c in counts:
+        for i in range(min(c, groups)):
+            out[at + i] = first + turn
+            turn += 1
+            if turn == groups:
+                turn = 0
+        at += c
+    at = 0
+    for c in counts:
+        for i in range(groups, c):
+            out[at + i] = first + turn
+            turn += 1
+            if turn == groups:
+                turn = 0
+        at += c

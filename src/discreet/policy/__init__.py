@@ -1,0 +1,5 @@
+"""The policy: what each column is, and what the release must promise."""
+
+from discreet.policy.policy import Policy
+
+__all__ = ["Policy"]

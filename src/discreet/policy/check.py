@@ -1,0 +1,144 @@
+"""Find every mistake in a policy, and every column that does not fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import Mistake
+from discreet.guarantees import PROMISES
+from discreet.partition import PARTITIONS
+from discreet.publish import PUBLICATIONS
+from discreet.words import nearest
+
+if TYPE_CHECKING:
+    from discreet.policy.policy import Policy
+
+KEYS = (
+    *("name", "identifiers", "quasi", "sensitive", "drop"),
+    *("guarantee", "partition", "publication", "missing_sensitive"),
+)
+WORDS: dict[str, Sequence[str]] = {
+    "partition": tuple(PARTITIONS),
+    "publication": tuple(PUBLICATIONS),
+    "missing_sensitive": ("error", "value", "withhold"),
+}
+
+
+def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
+    """Every mistake in the keys and values of a policy."""
+    return [*_keys(values), *_texts(values), *_roles(values), *_guarantee(values), *_method(values)]
+
+
+def _keys(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    for key in values:
+        if key not in KEYS:
+            yield Mistake(key, f"is not a key of a policy; {nearest(key, KEYS)}")
+    for key in ("quasi", "sensitive", "guarantee"):
+        if key not in values:
+            yield Mistake(key, "is missing")
+
+
+def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    for key in ("identifiers", "quasi", "drop"):
+        value = values.get(key, ())
+        if key == "drop" and value == "rest":
+            continue
+        if isinstance(value, str) or not _is_texts(value):
+            also = ' or "rest"' if key == "drop" else ""
+            yield Mistake(key, f"expected a list of column names{also}, got {_shown(value)}")
+    if not values.get("quasi", ("",)):
+        yield Mistake("quasi", "expected at least one column, got none")
+    for key in ("sensitive", "name"):
+        if key in values and not (isinstance(values[key], str) and values[key]):
+            yield Mistake(key, f"expected a text, got {_shown(values[key])}")
+    for key, words in WORDS.items():
+        value = values.get(key, words[0])
+        if value not in words:
+            yield Mistake(key, f"got {_shown(value)}; {nearest(str(value), words)}")
+
+
+def _roles(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    seen: dict[str, str] = {}
+    for key in ("identifiers", "quasi", "sensitive", "drop"):
+        value = values.get(key, ())
+        columns = [value] if key == "sensitive" else value
+        if not _is_texts(columns) or value == "rest":
+            continue
+        for column in columns:
+            if column in seen:
+                twice = "twice" if seen[column] == key else f"in `{seen[column]}` too; a column has one role"
+                yield Mistake(key, f"the column `{column}` stands {twice}")
+            seen.setdefault(column, key)
+
+
+def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    guarantee = values.get("guarantee", {})
+    if not isinstance(guarantee, Mapping) or ("guarantee" in values and not guarantee):
+        yield Mistake("guarantee", f"expected a table like {{ l = 4 }}, got {_shown(guarantee)}")
+        return
+    for name, threshold in guarantee.items():
+        if name not in PROMISES:
+            yield Mistake(f"guarantee.{name}", f"is not a guarantee; {nearest(name, PROMISES)}")
+        elif not isinstance(threshold, int) or isinstance(threshold, bool):
+            yield Mistake(f"guarantee.{name}", f"expected a whole number, got {_shown(threshold)}")
+        elif threshold < PROMISES[name].least:
+            least = PROMISES[name].least
+            yield Mistake(f"guarantee.{name}", f"expected {least} or more, got {threshold}: less promises nothing")
+
+
+def _method(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Combinations that make no sense."""
+    partition = PARTITIONS.get(str(values.get("partition", "local")))
+    guarantee = values.get("guarantee", {})
+    if partition is None or partition.needs is None or not isinstance(guarantee, Mapping):
+        return
+    needed = guarantee.get(partition.needs)
+    if needed is None:
+        yield Mistake(
+            "partition",
+            f"`{partition.name}` needs the guarantee `{partition.needs}`; add it, or use `deal` or `local`",
+        )
+    elif isinstance(needed, int) and any(isinstance(t, int) and t > needed for t in guarantee.values()):
+        yield Mistake(
+            "partition",
+            f"`{partition.name}` makes groups of {partition.needs} = {needed} rows, too few for the other promises;"
+            " use `deal` or `local`",
+        )
+
+
+def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake]:
+    """Every column that a policy names and the table lacks, or the table has and the policy leaves out."""
+    named: list[tuple[str, str]] = [
+        *(("identifiers", name) for name in policy.identifiers),
+        *(("quasi", name) for name in policy.quasi),
+        ("sensitive", policy.sensitive),
+        *(("drop", name) for name in (() if policy.drop == "rest" else policy.drop)),
+    ]
+    found = [
+        Mistake(role, f"the table has no column `{name}`; {nearest(name, columns)}")
+        for role, name in named
+        if name not in columns
+    ]
+    if policy.drop != "rest":
+        listed = {name for _, name in named}
+        found += [
+            Mistake("drop", f"the column `{name}` has no role; give it one, list it in `drop`, or set drop = \"rest\"")
+            for name in columns
+            if name not in listed
+        ]
+    found += [
+        Mistake(role, f"the column `{name}` has the type {columns[name].type}, which cannot be published; drop it")
+        for role, name in named
+        if role in {"quasi", "sensitive"} and name in columns and columns[name].kind is None
+    ]
+    return found
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(item, str) and item for item in value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"a {type(value).__name__}"

@@ -1,0 +1,67 @@
+"""What each column is, what the release must promise, and how: one frozen object, from Python or TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from discreet.errors import Mistake, PolicyError
+from discreet.guarantees import Guarantee
+from discreet.policy.check import columns_mistakes, mistakes
+from discreet.policy.toml import parse
+
+MissingSensitive: TypeAlias = Literal["error", "value", "withhold"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Policy:
+    """What each column is, and what the release must promise.
+
+    Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
+    outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
+    lists the columns to leave out (or is "rest": all the others).
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: str
+    guarantee: Mapping[str, int]
+    identifiers: tuple[str, ...] = ()
+    drop: tuple[str, ...] | Literal["rest"] = ()
+    partition: str = "local"
+    publication: str = "anatomy"
+    missing_sensitive: MissingSensitive = "error"
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        given = {key.name: getattr(self, key.name) for key in fields(self)}
+        found = mistakes({key: value for key, value in given.items() if value is not None})
+        if found:
+            raise PolicyError(found)
+        for key in ("quasi", "identifiers", "drop"):
+            value = getattr(self, key)
+            if not isinstance(value, str):
+                object.__setattr__(self, key, tuple(value))
+        object.__setattr__(self, "guarantee", dict(self.guarantee))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy from a TOML file; every mistake in it is reported at once."""
+        source = Path(path)
+        values, lines = parse(source)
+        found = mistakes(values)
+        if found:
+            located = [Mistake(m.key, m.message, lines.get(m.key)) for m in found]
+            raise PolicyError(sorted(located, key=lambda m: m.line or 0), source=f"`{source}`")
+        return cls(**values)
+
+    @property
+    def promises(self) -> Guarantee:
+        return Guarantee.of(self.guarantee)
+
+    def fit(self, columns: Iterable[Any]) -> None:
+        """Raise unless every column of the table has one role, and every role a column of the table."""
+        found = columns_mistakes(self, {column.name: column for column in columns})
+        if found:
+            raise PolicyError(found)

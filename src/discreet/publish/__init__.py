@@ -1,0 +1,30 @@
+"""Publications: what is shown of a group. One publication per file; this is their registry.
+
+Every file `NAME.py` has a `sheets(draft)`: the data files to write, as acts of the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.publish.draft import Draft
+    from discreet.release.write import Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """A way to show groups."""
+
+    name: str
+
+    def sheets(self, draft: Draft) -> Sequence[Sheet]:
+        """The data files of a release."""
+        sheets: Sequence[Sheet] = import_module(f"discreet.publish.{self.name}").sheets(draft)
+        return sheets
+
+
+PUBLICATIONS = {publication.name: publication for publication in (Publication("anatomy"),)}

@@ -1,0 +1,126 @@
+"""Turn a private table into a release, or refuse: the one act that crosses the waist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import GuaranteeError, InputError, InternalError
+from discreet.guarantees import Guarantee, Histograms
+from discreet.partition import PARTITIONS
+from discreet.partition.secret import Secret
+from discreet.policy import Policy
+from discreet.publish import PUBLICATIONS
+from discreet.publish.draft import Draft, present
+from discreet.release import FORMAT, Release
+from discreet.release.manifest import Promise
+from discreet.release.write import free, write
+from discreet.table import Table, read
+from discreet.table.encode import Codes
+
+
+def publish(
+    table: Any,
+    policy: Policy,
+    *,
+    to: str | Path,
+    seed: int | None = None,
+    form: Literal["parquet", "csv"] = "parquet",
+) -> Release:
+    """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
+
+    The release is verified from its own files before it appears; if anything fails, nothing
+    does. A `seed` is for tests: such a release says that it is not for publication.
+    """
+    free(Path(to))
+    private = table if isinstance(table, Table) else read(table)
+    policy.fit(private.columns)
+    sensitive = _sensitive(private, policy)
+    _feasible(policy.promises, sensitive, policy.sensitive)
+    secret = Secret(seed)
+    groups = _partition(private, policy, sensitive, secret)
+    return publish_groups(private, policy, sensitive, groups, to=Path(to), form=form, seeded=secret.seeded)
+
+
+def publish_groups(
+    table: Table,
+    policy: Policy,
+    sensitive: Codes,
+    groups: npt.NDArray[np.int32],
+    *,
+    to: Path,
+    form: Literal["parquet", "csv"] = "parquet",
+    seeded: bool = False,
+) -> Release:
+    """Publish rows whose groups are decided."""
+    histograms = Histograms.of(groups, sensitive.codes)
+    if not policy.promises.holds(histograms).all():
+        raise InternalError(f"the partition `{policy.partition}` broke the guarantee; nothing was published")
+    draft = Draft(table, policy, sensitive, groups, histograms)
+    promise = Promise(
+        format=FORMAT,
+        publication=policy.publication,
+        partition=policy.partition,
+        guarantee=dict(policy.guarantee),
+        table=policy.name or table.name,
+        quasi=policy.quasi,
+        sensitive=policy.sensitive,
+        group=draft.group,
+        count=draft.count,
+        rows=int(groups.size),
+        groups=int(histograms.starts.size),
+        missing_sensitive=policy.missing_sensitive,
+        for_publication=not seeded,
+    )
+    return write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), form=form)
+
+
+def withheld(table: Table, policy: Policy) -> int:
+    """How many rows the policy keeps out of the release because their sensitive value is missing."""
+    return table.rows - table.count(present=policy.sensitive) if present(policy) else 0
+
+
+def _sensitive(table: Table, policy: Policy) -> Codes:
+    if table.rows == 0:
+        raise InputError("the table has no rows", hint="there is nothing to publish")
+    codes = table.codes(policy.sensitive, present=present(policy))
+    if codes.missing and policy.missing_sensitive == "error":
+        raise InputError(
+            f"the sensitive column `{policy.sensitive}` has {codes.counts()[-1]:,} missing values",
+            hint='set missing_sensitive = "value" to publish them as a value of their own, or "withhold" to leave'
+            " those rows out",
+        )
+    if codes.codes.size == 0:
+        raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
+    return codes
+
+
+def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
+    """Raise unless the whole table, as one group, keeps every promise: then no partition of it can."""
+    counts = sensitive.counts()
+    for promise in guarantee.promises:
+        largest = promise.largest(counts)
+        if promise.threshold <= largest:
+            continue
+        at_most = f"the largest that works is {largest}" if largest >= promise.least else "no value of it works"
+        top = int(counts.argmax())
+        value = sensitive.domain[top].as_py() if top < len(sensitive.domain) else None
+        why = {
+            "k": f"the table has {counts.sum():,} rows",
+            "l": f"the value {value!r} of `{name}` is held by {counts[top]:,} of {counts.sum():,} rows"
+            f" ({counts[top] / counts.sum():.1%}), and at most 1/{promise.threshold} may share a value",
+            "distinct_l": f"`{name}` has {np.count_nonzero(counts):,} distinct values",
+        }[promise.name]
+        raise GuaranteeError(
+            f"{promise.name} = {promise.threshold} cannot be met: {why}; {at_most}",
+            hint="lower the guarantee, coarsen or split the frequent value, or publish more rows",
+        )
+
+
+def _partition(table: Table, policy: Policy, sensitive: Codes, secret: Secret) -> npt.NDArray[np.int32]:
+    partition = PARTITIONS[policy.partition]
+    quasi = [table.codes(name, present=present(policy)).codes for name in policy.quasi] if partition.uses_quasi else []
+    return np.asarray(partition.assign(quasi, sensitive.codes, policy.promises, secret), np.int32)

@@ -1,0 +1,129 @@
+"""The manifest of a release: a Frictionless Data Package with a `discreet` member.
+
+It holds nothing about the private table that the data files do not show.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from discreet.errors import ReleaseError
+
+FORMAT = 1
+NAME = "datapackage.json"
+SCHEMA = "https://datapackage.org/profiles/2.0/datapackage.json"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class FieldSpec(_Model):
+    """A column of a data file."""
+
+    name: str
+    type: Literal["integer", "number", "boolean", "string", "date", "datetime", "time"]
+
+
+class Reference(_Model):
+    """The columns of another data file."""
+
+    resource: str
+    fields: tuple[str, ...]
+
+
+class ForeignKey(_Model):
+    """Columns whose values stand in another data file."""
+
+    fields: tuple[str, ...]
+    reference: Reference
+
+
+class TableSpec(_Model):
+    """The columns of a data file and how it hangs together with the others."""
+
+    fields: tuple[FieldSpec, ...]
+    foreign_keys: tuple[ForeignKey, ...] | None = Field(None, alias="foreignKeys")
+
+    def names(self) -> list[str]:
+        return [field.name for field in self.fields]
+
+
+class Resource(_Model):
+    """A data file: its path, its digest, its columns."""
+
+    name: str
+    path: str
+    format: Literal["parquet", "csv"]
+    bytes: int
+    hash: str
+    table: TableSpec = Field(alias="schema")
+
+
+class Promise(_Model):
+    """What was published and what is promised."""
+
+    format: int
+    publication: str
+    partition: str
+    guarantee: dict[str, int]
+    table: str
+    quasi: tuple[str, ...]
+    sensitive: str
+    group: str
+    count: str
+    rows: int
+    groups: int
+    missing_sensitive: Literal["error", "value", "withhold"]
+    for_publication: bool
+
+
+class Manifest(_Model):
+    """A release as its `datapackage.json` describes it."""
+
+    schema_: str = Field(SCHEMA, alias="$schema")
+    name: str
+    resources: tuple[Resource, ...]
+    discreet: Promise
+
+    def resource(self, name: str) -> Resource:
+        return next(resource for resource in self.resources if resource.name == name)
+
+    def to_json(self) -> str:
+        return self.model_dump_json(indent=2, by_alias=True, exclude_none=True) + "\n"
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """Read the manifest of a release; say plainly what is wrong with a folder that is none."""
+        if not folder.is_dir():
+            raise ReleaseError(f"there is no release `{folder}`", hint="name the folder that `discreet publish` made")
+        try:
+            values: Any = json.loads((folder / NAME).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ReleaseError(f"`{folder}` is not a release: it has no `{NAME}`") from None
+        except (OSError, ValueError):
+            raise ReleaseError(f"`{folder}` has a `{NAME}` that cannot be read", hint="get the release anew") from None
+        version = values.get("discreet", {}).get("format") if isinstance(values, dict) else None
+        if isinstance(version, int) and version > FORMAT:
+            raise ReleaseError(
+                f"`{folder}` has format version {version}, newer than the {FORMAT} this software knows",
+                hint="upgrade discreet",
+            )
+        try:
+            manifest = cls.model_validate(values)
+        except ValidationError as error:
+            where = ".".join(str(part) for part in error.errors()[0]["loc"])
+            raise ReleaseError(
+                f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
+            ) from None
+        manifest._check_paths(folder)
+        return manifest
+
+    def _check_paths(self, folder: Path) -> None:
+        for resource in self.resources:
+            if resource.path != f"{resource.name}.{resource.format}" or not resource.name.isidentifier():
+                raise ReleaseError(f"`{folder}` lists a data file with a strange path", hint="get the release anew")

@@ -1,0 +1,100 @@
+"""A release that was opened: what it promises, and the door to asking and verifying it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.errors import VerificationError
+from discreet.release.manifest import Manifest, Promise, Resource
+
+if TYPE_CHECKING:
+    from discreet.answer import Answer, Desk
+    from discreet.release.verify import Report
+
+
+@dataclass(frozen=True)
+class Release:
+    """A folder that anyone may hold."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def promise(self) -> Promise:
+        return self.manifest.discreet
+
+    def file(self, name: str) -> Path:
+        """The path of one of the data files."""
+        return self.path / self.manifest.resource(name).path
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Where questions are answered: the release, loaded into a sealed engine."""
+        from discreet.answer import Desk
+
+        return Desk(self)
+
+    def ask(self, question: str) -> Answer:
+        """Answer an SQL aggregate with estimate, standard error and hard bounds."""
+        return self.desk.ask(question)
+
+    def verify(self) -> Report:
+        """Check the promise from the files alone."""
+        from discreet.release.verify import verify
+
+        return verify(self.path)
+
+    def __repr__(self) -> str:
+        promise = self.promise
+        guarantee = ", ".join(f"{name} = {threshold}" for name, threshold in promise.guarantee.items())
+        test = "" if promise.for_publication else ", NOT FOR PUBLICATION"
+        return (
+            f"<Release {promise.table}: {promise.publication} by {promise.partition}, {guarantee},"
+            f" {promise.rows:,} rows in {promise.groups:,} groups{test}>"
+        )
+
+    def _repr_html_(self) -> str:
+        promise = self.promise
+        rows = {
+            "publication": promise.publication,
+            "partition": promise.partition,
+            "guarantee": ", ".join(f"{name} = {threshold}" for name, threshold in promise.guarantee.items()),
+            "quasi": ", ".join(promise.quasi),
+            "sensitive": promise.sensitive,
+            "rows": f"{promise.rows:,} in {promise.groups:,} groups",
+        }
+        if not promise.for_publication:
+            rows["warning"] = "made with a fixed seed: not for publication"
+        cells = "".join(f"<tr><th>{key}</th><td>{escape(value)}</td></tr>" for key, value in rows.items())
+        return f"<table><caption>Release {escape(promise.table)}</caption>{cells}</table>"
+
+
+def open_release(path: str | Path) -> Release:
+    """Open a release folder, checking that its files are the ones that were published."""
+    folder = Path(path)
+    manifest = Manifest.read(folder)
+    for resource in manifest.resources:
+        if (wrong := damage(folder, resource)) is not None:
+            raise VerificationError(f"`{folder}`: {wrong}", hint="get the release anew from whoever published it")
+    return Release(folder, manifest)
+
+
+def digest(path: Path) -> str:
+    """The digest of a file as the manifest writes it."""
+    with path.open("rb") as file:
+        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def damage(folder: Path, resource: Resource) -> str | None:
+    """What is wrong with a data file, if anything: missing, or not the one that was published."""
+    path = folder / resource.path
+    if not path.is_file():
+        return f"the file `{resource.path}` is missing"
+    if path.stat().st_size != resource.bytes or digest(path) != resource.hash:
+        return f"the file `{resource.path}` is not the one that was published: its digest differs"
+    return None

@@ -1,0 +1,98 @@
+"""Write a release so that there is never half of one: into a hidden folder, verified there, then renamed.
+
+Killed at any moment, this leaves at most a hidden folder beside the target, never one under its name.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from discreet.errors import ReleaseError, VerificationError
+from discreet.release import readme
+from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec
+from discreet.release.release import Release, digest
+from discreet.release.verify import verify
+
+EPOCH = 946_684_800  # 2000-01-01: the files do not tell when, or how fast, they were made
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A data file to be: its name, its columns, and the act that writes it."""
+
+    name: str
+    table: TableSpec
+    store: Callable[[Path], None]
+
+
+def write(to: Path, promise: Promise, sheets: Sequence[Sheet], *, form: Literal["parquet", "csv"]) -> Release:
+    """Write, verify, and only then publish under the name `to`."""
+    with _hidden(to) as folder:
+        resources = []
+        for sheet in sheets:
+            path = folder / f"{sheet.name}.{form}"
+            sheet.store(path)
+            resources.append(
+                Resource(
+                    name=sheet.name,
+                    path=path.name,
+                    format=form,
+                    bytes=path.stat().st_size,
+                    hash=digest(path),
+                    schema=sheet.table,
+                )
+            )
+        manifest = Manifest(name=_slug(promise.table), resources=tuple(resources), discreet=promise)
+        (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
+        (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
+        report = verify(folder)
+        if not report.ok:
+            broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
+            raise VerificationError(f"the release was not written because it did not verify: {broken}")
+        _settle(folder)
+        free(to)
+        folder.rename(to)
+    return Release(to, manifest)
+
+
+def free(to: Path) -> None:
+    """Raise if the place of a release is taken."""
+    if to.exists() or to.is_symlink():
+        raise ReleaseError(f"`{to}` exists already", hint="a release is never overwritten: choose another folder")
+
+
+@contextmanager
+def _hidden(to: Path) -> Iterator[Path]:
+    """A folder beside the target that is gone when anything fails."""
+    free(to)
+    folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.partial"
+    try:
+        folder.mkdir(parents=True)
+        yield folder
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _settle(folder: Path) -> None:
+    """Make the files durable and their times silent."""
+    for path in [*sorted(folder.iterdir()), folder]:
+        os.utime(path, (EPOCH, EPOCH))
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _slug(name: str) -> str:
+    return "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in name.lower()).strip("-") or "release"

@@ -1,0 +1,6 @@
+"""The private table: read from files and frames, encoded to integer codes, profiled."""
+
+from discreet.table.read import read
+from discreet.table.table import Column, Table
+
+__all__ = ["Column", "Table", "read"]

@@ -1,0 +1,180 @@
+"""Read a private table from a CSV or Parquet file, or from any frame that speaks Arrow."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlglot import exp
+
+from discreet.engines import Engine, connect
+from discreet.engines.delimited import delimiter
+from discreet.errors import DiscreetError, InputError
+from discreet.table.table import RELATION, Column, Kind, Table
+
+SOURCE = "source table"
+
+
+def read(source: Any, *, name: str | None = None, memory_limit: str | None = None) -> Table:
+    """Read `source` — a path to a `.csv` or `.parquet` file, or a pandas, Polars, Arrow or DuckDB frame.
+
+    `name` is the table's name in questions; a file gives its own. `memory_limit` (like `8GB`)
+    makes the engine spill to disk beyond it.
+    """
+    if isinstance(source, str | Path):
+        path = Path(source)
+        _check_file(path)
+        rows: pa.Table | Path = path
+        name = name or re.sub(r"\W", "_", path.stem)
+    else:
+        rows = _arrow(source)
+        _check_names(rows.column_names)
+    engine = connect(memory_limit=memory_limit)
+    try:
+        columns = _load(engine, rows)
+    except BaseException:
+        engine.close()
+        raise
+    return Table(engine, columns, name or "microdata")
+
+
+def _load(engine: Engine, rows: pa.Table | Path) -> tuple[Column, ...]:
+    try:
+        # A CSV file is parsed once; Parquet and Arrow are read where they are.
+        engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix != ".parquet")
+        types = engine.schema(SOURCE)
+    except DiscreetError as error:
+        if isinstance(rows, Path):
+            raise _unreadable(rows, error) from None
+        raise
+    columns = tuple(Column(name, _kind(type_), type_) for name, type_ in types.items())
+    source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
+    engine.load(RELATION, exp.select(*map(_cleaned, columns)).from_(source), keep=False)
+    return columns
+
+
+def _cleaned(column: Column) -> exp.Expression:
+    """NaN is missing, minus zero is zero, categories are their labels; everything else is as it came."""
+    value: exp.Expression = exp.column(column.name, quoted=True)
+    if column.kind == "float":
+        nan = exp.Anonymous(this="isnan", expressions=[value.copy()])
+        zero = exp.cast(exp.Literal.number(0), column.type)
+        value = exp.Case().when(nan, exp.null()).else_(exp.Add(this=value, expression=zero))
+    elif column.kind == "string":
+        value = exp.cast(value, "TEXT")
+    return exp.alias_(value, column.name, quoted=True)
+
+
+def _kind(type_: str) -> Kind | None:
+    base = re.split(r"[( ]", type_.upper())[0]
+    if type_.endswith("]"):
+        return None
+    for kind, bases in _KINDS.items():
+        if base in bases:
+            return kind
+    return None
+
+
+_KINDS: dict[Kind, set[str]] = {
+    "integer": {
+        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
+        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    },
+    "float": {"FLOAT", "DOUBLE"},
+    "decimal": {"DECIMAL"},
+    "date": {"DATE"},
+    "timestamp": {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"},
+    "time": {"TIME"},
+    "boolean": {"BOOLEAN"},
+    "string": {"VARCHAR", "ENUM", "UUID"},
+}
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise InputError(f"there is no file `{path}`", hint="check the path and the spelling")
+    if path.is_dir():
+        raise InputError(f"`{path}` is a folder, expected a file", hint="name one `.csv` or `.parquet` file")
+    if path.suffix not in {".csv", ".parquet"}:
+        raise InputError(
+            f"`{path}` is not a `.csv` or `.parquet` file",
+            hint="save it as one of these, or read it into a pandas, Polars or Arrow frame and pass that",
+        )
+    try:
+        if path.suffix == ".parquet":
+            names = pq.read_schema(path).names
+        else:
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                names = next(csv.reader(file, delimiter=delimiter(path)), [])
+    except OSError as error:
+        raise InputError(f"`{path}` cannot be read: {error.strerror or 'input or output error'}") from None
+    except (UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
+        raise _unreadable(path, error) from None
+    if not names:
+        raise InputError(f"`{path}` is empty, expected a header and rows")
+    _check_names(names)
+
+
+def _check_names(names: Iterable[str]) -> None:
+    listed = list(names)
+    if any(not name.strip() for name in listed):
+        raise InputError("a column has no name", hint="name every column in the header")
+    # Engines take names that differ only in case for the same.
+    repeated = [name for name, times in Counter(name.lower() for name in listed).items() if times > 1]
+    if repeated:
+        raise InputError(
+            f"the column name `{repeated[0]}` stands twice (upper and lower case count as the same)",
+            hint="give every column a name of its own",
+        )
+
+
+def _arrow(frame: Any) -> pa.Table:
+    if not hasattr(frame, "__arrow_c_stream__"):
+        raise InputError(
+            f"cannot read a {type(frame).__name__}: expected a path, or a frame that offers `__arrow_c_stream__`",
+            hint="pandas 2.2+, Polars, pyarrow and DuckDB frames do",
+        )
+    try:
+        table = pa.table(frame)
+    except (ValueError, TypeError, pa.ArrowException) as error:
+        columns = [str(column) for column in getattr(frame, "columns", [])]
+        _check_names(columns)
+        raise InputError(f"the frame cannot be read as Arrow: a column holds values of mixed types ({type(error).__name__})") from None
+    # pandas sends its index along as a column; it may hold row numbers or names.
+    about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
+    index = [column for column in about.get("index_columns", []) if isinstance(column, str)]
+    return table.drop_columns(index).replace_schema_metadata(None)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    """Say which line is at fault, without quoting it."""
+    if path.suffix == ".parquet":
+        return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="write it anew from its source")
+    hint = "mend the file, or save the table as UTF-8 CSV with one header line"
+    for line, raw in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            raw.decode("utf-8")
+        except UnicodeDecodeError:
+            return InputError(f"`{path}`: line {line} is not UTF-8", hint=hint)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=delimiter(path), strict=True)
+        try:
+            width = len(next(rows))
+            for row in rows:
+                if row and len(row) != width:
+                    return InputError(
+                        f"`{path}`: line {rows.line_num} has {len(row)} fields, expected {width} as in the header",
+                        hint=hint,
+                    )
+        except csv.Error:
+            return InputError(f"`{path}`: line {rows.line_num} opens a quote that is never closed", hint=hint)
+    what = error.message if isinstance(error, DiscreetError) else "it cannot be read as CSV"
+    return InputError(f"`{path}`: {what}", hint=hint)
+

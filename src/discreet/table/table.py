@@ -1,0 +1,84 @@
+"""A private table that lives in an engine, and its columns as integer codes over ordered domains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.engines import Engine
+from discreet.table.encode import Codes, encode
+
+if TYPE_CHECKING:
+    from discreet.table.profile import Profile
+
+Kind: TypeAlias = Literal["integer", "float", "decimal", "date", "timestamp", "time", "boolean", "string"]
+
+RELATION = "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's name and what kind of values it holds; `kind` is None for a type discreet cannot publish."""
+
+    name: str
+    kind: Kind | None
+    type: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """The private table. Rows keep the order in which the engine scans them; nothing of it is ever released."""
+
+    engine: Engine = field(repr=False)
+    columns: tuple[Column, ...]
+    name: str = "microdata"
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.count()
+
+    def count(self, *, present: str | None = None) -> int:
+        """How many rows there are, or how many where `present` is not missing."""
+        rows = self.select([self.columns[0].name], present=present).subquery("t")
+        return int(self.engine.run(exp.select(exp.Count(this=exp.Star())).from_(rows)).column(0)[0].as_py())
+
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def select(self, names: Sequence[str], *, present: str | None = None) -> exp.Select:
+        """The query for some of the columns, of all rows or only of those where `present` is not missing."""
+        query = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(RELATION)
+        if present is None:
+            return query
+        return query.where(exp.column(present, quoted=True).is_(exp.null()).not_())
+
+    def codes(self, name: str, *, present: str | None = None) -> Codes:
+        """One column as integer codes, in row order."""
+        values: pa.ChunkedArray = self.engine.run(self.select([name], present=present)).column(0)
+        return encode(values)
+
+    def inspect(self, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
+        """What an outsider could do with this table as it is today."""
+        from discreet.table.profile import profile
+
+        return profile(self, quasi=quasi, sensitive=sensitive)
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}: {self.rows:,} rows, {len(self.columns)} columns>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<p><b>{escape(self.name)}</b>: {self.rows:,} rows, {len(self.columns)} columns</p>"

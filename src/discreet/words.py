@@ -1,0 +1,16 @@
+"""Find the word that was meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(word: str, valid: Iterable[str]) -> str:
+    """A hint that names the nearest valid word, or all of them when none is near."""
+    options = list(valid)
+    by_lower = {option.lower(): option for option in options}
+    close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean `{by_lower[close[0]]}`?"
+    return "expected one of: " + ", ".join(f"`{option}`" for option in options)
