@@ -189,9 +189,9 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
     """
     p, q = fraction.numerator, fraction.denominator
     up, all_ = _over(model, "ASC"), _over(model)
-    values = exp.select(
-        *(*model.keys(), f"{value} AS value", f"{end}_forced AS forced", f"{end}_free AS free")
-    ).from_(f"runs_{subject}")
+    values = exp.select(*(*model.keys(), f"{value} AS value", f"{end}_forced AS forced", f"{end}_free AS free")).from_(
+        f"runs_{subject}"
+    )
     steps = exp.select(
         *(*model.keys(), "value", "free"),
         f"SUM(forced) {up} AS forced_at",
@@ -221,9 +221,7 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
         f"MIN(value) FILTER (WHERE {upto} > {place}) AS before",
         f"MIN(value) FILTER (WHERE {upto} > {place} + {q - 1}) AS after",
     )
-    tried = tried.from_(f"{name}_tries").join(
-        f"{name}_steps", on=agree(f"{name}_tries", f"{name}_steps", model.keys())
-    )
+    tried = tried.from_(f"{name}_tries").join(f"{name}_steps", on=agree(f"{name}_tries", f"{name}_steps", model.keys()))
     tried = tried.group_by(*(item.unalias().copy() for item in tried.expressions if not item.find(exp.AggFunc)))
     part = f"CAST(({place}) % {q} AS DOUBLE) / {q}"
     return {

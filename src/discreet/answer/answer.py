@@ -39,17 +39,17 @@ class Answer:
 
     def to_pandas(self) -> pd.DataFrame:
         try:
-            import pandas  # noqa: F401 - pyarrow needs it
+            import pandas as pd  # noqa: F401 - pyarrow needs it
         except ImportError:
             raise MissingExtraError("pandas is not installed", hint="pip install 'discreet[pandas]'") from None
         return self.table.to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         try:
-            import polars
+            import polars as pl
         except ImportError:
             raise MissingExtraError("Polars is not installed", hint="pip install 'discreet[polars]'") from None
-        return polars.DataFrame(self.table)
+        return pl.DataFrame(self.table)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -71,7 +71,13 @@ def shown(value: Any) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:,.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+        return (
+            f"{value:,.0f}"
+            if value.is_integer() and abs(value) < 1e15
+            else f"{value:,.4g}"
+            if abs(value) < 1000
+            else f"{value:,.1f}"
+        )
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return str(value)

@@ -28,7 +28,7 @@ class Desk:
 
     def __init__(self, release: Release) -> None:
         self.release = release
-        self._engine = connect()
+        self._engine = connect(groups=release.promise.groups)
         try:
             sources.load(self._engine, release)
             self._engine.seal()
@@ -48,9 +48,10 @@ class Desk:
         return Answer(sql, result.select(range(width)), text, notes)
 
     def explain(self, sql: str) -> str:
-        """The SQL that would answer a question."""
-        question = read_question(sql, self.release.promise)
-        return self.rewritten(question).sql(dialect=self._engine.dialect, pretty=True)
+        """The SQL that answers a question, after the statements that make its tables from the files."""
+        dialect = self._engine.dialect
+        query = self.rewritten(read_question(sql, self.release.promise)).sql(dialect=dialect, pretty=True)
+        return f"{sources.script(self.release, dialect)}\n{query};"
 
     def rewritten(self, question: Question) -> exp.Select:
         return rewrite(question, self.release.promise)

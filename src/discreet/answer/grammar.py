@@ -15,9 +15,19 @@ SUPPORTED = (
     " and LIMIT; no joins, subqueries, windows or DISTINCT; see the page on questions in the docs"
 )
 
-SCALARS: tuple[type[exp.Expression], ...] = (
+SCALARS: tuple[type[exp.Expr], ...] = (
     # names and constants
-    *(exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Var, exp.Interval, exp.IntervalSpan),
+    *(
+        exp.Column,
+        exp.Identifier,
+        exp.Literal,
+        exp.Boolean,
+        exp.Null,
+        exp.Paren,
+        exp.Var,
+        exp.Interval,
+        exp.IntervalSpan,
+    ),
     *(exp.Cast, exp.TryCast, exp.DataType, exp.DataTypeParam),
     # conditions
     *(exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
@@ -33,11 +43,11 @@ SCALARS: tuple[type[exp.Expression], ...] = (
     *(exp.Extract, exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek),
     *(exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.DateAdd, exp.DateSub),
 )
-AGGREGATES: tuple[type[exp.Expression], ...] = (
+AGGREGATES: tuple[type[exp.Expr], ...] = (
     *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max),
     *(exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.WithinGroup),
 )
-REFUSED: dict[type[exp.Expression], str] = {
+REFUSED: dict[type[exp.Expr], str] = {
     exp.Subquery: "a subquery",
     exp.Select: "a subquery",
     exp.Exists: "a subquery",
@@ -49,7 +59,7 @@ REFUSED: dict[type[exp.Expression], str] = {
 }
 
 
-def check_scalar(expression: exp.Expression) -> None:
+def check_scalar(expression: exp.Expr) -> None:
     """Raise unless an expression is made of what is allowed only."""
     for node in expression.walk():
         if isinstance(node, AGGREGATES):
@@ -65,7 +75,7 @@ def check_scalar(expression: exp.Expression) -> None:
             raise refusal(node)
 
 
-def refusal(node: exp.Expression) -> QueryError:
+def refusal(node: exp.Expr) -> QueryError:
     """The error for a piece of SQL that is not supported."""
     what = next((word for kind, word in REFUSED.items() if isinstance(node, kind)), None)
     if what is None or isinstance(node, exp.AggFunc):
@@ -74,7 +84,7 @@ def refusal(node: exp.Expression) -> QueryError:
     return QueryError(f"{what} is not supported", hint=f"supported is {SUPPORTED}")
 
 
-def side(expression: exp.Expression, sensitive: str) -> Side:
+def side(expression: exp.Expr, sensitive: str) -> Side:
     """The side of the release that an expression looks at; one that looks at both is refused."""
     names = {column.name for column in expression.find_all(exp.Column)}
     if sensitive not in names:
@@ -87,7 +97,7 @@ def side(expression: exp.Expression, sensitive: str) -> Side:
     return "sensitive"
 
 
-def conjuncts(condition: exp.Expression) -> list[exp.Expression]:
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
     """The parts of a condition that must all be true; NOT is moved inwards as far as it goes."""
     node = condition.unnest()
     if isinstance(node, exp.And):

@@ -18,12 +18,14 @@ from discreet.words import nearest
 
 Function: TypeAlias = Literal["count", "sum", "avg", "min", "max", "quantile_disc", "quantile_cont"]
 
+ENDS = {"estimate": "", "stderr": "_stderr", "low": "_low", "high": "_high"}
+
 
 @dataclass(frozen=True)
 class Key:
     """What the answer is grouped by; `shown` unless only GROUP BY names it."""
 
-    expression: exp.Expression
+    expression: exp.Expr
     side: Side
     name: str
     shown: bool = True
@@ -34,7 +36,7 @@ class Aggregate:
     """One aggregate; without an argument it counts rows."""
 
     function: Function
-    argument: exp.Expression | None
+    argument: exp.Expr | None
     side: Side
     name: str
     fraction: Fraction = Fraction(1, 2)
@@ -56,7 +58,7 @@ class Question:
     keys: tuple[Key, ...]
     aggregates: tuple[Aggregate, ...]
     columns: tuple[str, ...]
-    where: dict[Side, exp.Expression | None]
+    where: dict[Side, exp.Expr | None]
     order: tuple[Order, ...]
     limit: int | None
     offset: int | None
@@ -74,13 +76,14 @@ def read_question(sql: str, promise: Promise) -> Question:
     aggregates, columns = _aggregates(items, keys, promise.sensitive)
     if not aggregates:
         raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
-    order = tuple(_order(ordered, items, columns) for ordered in _clause(select, "order"))
+    measures = [aggregate.name for aggregate in aggregates]
+    order = tuple(_order(ordered, items, columns, measures) for ordered in _clause(select, "order"))
     return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
 
 
 @dataclass(frozen=True)
 class _Item:
-    expression: exp.Expression
+    expression: exp.Expr
     alias: str
 
 
@@ -96,7 +99,9 @@ def _parse(sql: str) -> exp.Select:
         raise QueryError(f"expected one statement, got {len(statements)}", hint="ask one question at a time")
     [statement] = statements
     if not isinstance(statement, exp.Select):
-        raise QueryError(f"a release answers SELECT only, not {statement.key.upper()}", hint=f"supported is {SUPPORTED}")
+        raise QueryError(
+            f"a release answers SELECT only, not {statement.key.upper()}", hint=f"supported is {SUPPORTED}"
+        )
     return statement
 
 
@@ -111,11 +116,10 @@ def _check_clauses(select: exp.Select) -> None:
 
 def _check_table(select: exp.Select, promise: Promise) -> None:
     source = select.args.get("from_")
-    table = source.this if source else None
+    table = source.this if source else exp.Table()
     names = {"microdata", promise.table.lower()}
-    plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
-    known = plain and not (table.args.get("db") or table.args.get("catalog")) and table.name.lower() in names
-    if not known or any(table.args.get(extra) for extra in ("joins", "pivots", "sample", "laterals", "when", "version")):
+    named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and table.name.lower() in names
+    if not named or any(value for part, value in table.args.items() if part not in {"this", "alias"}):
         shown = f"`{promise.table}`" if promise.table != "microdata" else ""
         raise QueryError(
             "a question is about one table, " + " also called ".join(filter(None, ["`microdata`", shown])),
@@ -127,7 +131,10 @@ def _check_table(select: exp.Select, promise: Promise) -> None:
 
 
 def _resolve(select: exp.Select, promise: Promise) -> None:
-    """Replace every column by its name in the release, without a table; an alias stays for GROUP BY and ORDER BY."""
+    """Replace every column by its name in the release, without a table.
+
+    GROUP BY may name an alias, and ORDER BY a column of the answer: those stay as they are.
+    """
     known = {name.lower(): name for name in (*promise.quasi, promise.sensitive)}
     table = select.args["from_"].this
     tables = {table.alias_or_name.lower()}
@@ -139,17 +146,14 @@ def _resolve(select: exp.Select, promise: Promise) -> None:
         beyond = column.args.get("db") or (column.table and column.table.lower() not in tables)
         if name in known and not beyond:
             column.replace(exp.column(known[name], quoted=True))
-        elif not (name in aliases or _is_measure(name, select)) or beyond or not column.find_ancestor(exp.Group, exp.Order):
-            raise QueryError(f"there is no column `{column.sql(dialect='duckdb')}`", hint=nearest(column.name, known.values()))
+        elif beyond or not (column.find_ancestor(exp.Order) or (column.find_ancestor(exp.Group) and name in aliases)):
+            raise QueryError(
+                f"there is no column `{column.sql(dialect='duckdb')}`", hint=nearest(column.name, known.values())
+            )
 
 
-def _is_measure(name: str, select: exp.Select) -> bool:
-    """Whether ORDER BY may mean a column of the answer such as `avg_salary_low`; checked when it is looked up."""
-    return bool(select.args.get("order"))
-
-
-def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expression | None]:
-    found: dict[Side, list[exp.Expression]] = {"quasi": [], "sensitive": []}
+def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expr | None]:
+    found: dict[Side, list[exp.Expr]] = {"quasi": [], "sensitive": []}
     where = select.args.get("where")
     for part in conjuncts(where.this) if where else []:
         check_scalar(part)
@@ -157,7 +161,7 @@ def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expression
     return {at: exp.and_(*parts) if parts else None for at, parts in found.items()}
 
 
-def _clause(select: exp.Select, name: str) -> Sequence[exp.Expression]:
+def _clause(select: exp.Select, name: str) -> Sequence[exp.Expr]:
     clause = select.args.get(name)
     return clause.expressions if clause else ()
 
@@ -179,7 +183,7 @@ def _keys(select: exp.Select, items: Sequence[_Item], sensitive: str) -> tuple[K
     return tuple(keys.values())
 
 
-def _referred(expression: exp.Expression, items: Sequence[_Item]) -> exp.Expression:
+def _referred(expression: exp.Expr, items: Sequence[_Item]) -> exp.Expr:
     """What GROUP BY or ORDER BY means by a number or an alias."""
     if isinstance(expression, exp.Literal) and not expression.is_string:
         at = int(expression.this) if expression.this.isdigit() else 0
@@ -214,18 +218,22 @@ def _aggregates(
         function, argument, fraction = _measure(item.expression)
         if argument is not None:
             check_scalar(argument)
-        name = item.alias or "_".join(filter(None, [item.expression.key if function != "count" else "count", _label(argument)]))
+        name = item.alias or "_".join(filter(None, [_word(item.expression, function), _label(argument)]))
         at = side(argument, sensitive) if argument is not None else "quasi"
         aggregates.append(Aggregate(function, argument, at, _fresh(name, taken), fraction))
         columns.append(aggregates[-1].name)
     return tuple(aggregates), tuple(columns)
 
 
-def _measure(node: exp.Expression) -> tuple[Function, exp.Expression | None, Fraction]:
+def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
     half = Fraction(1, 2)
     if isinstance(node, exp.WithinGroup):
         order = node.expression.expressions
-        if not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc) or len(order) != 1 or order[0].args.get("desc"):
+        if (
+            not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
+            or len(order) != 1
+            or order[0].args.get("desc")
+        ):
             raise refusal(node.this)
         continuous = isinstance(node.this, exp.PercentileCont)
         return "quantile_cont" if continuous else "quantile_disc", order[0].this, _fraction(node.this.this)
@@ -233,7 +241,7 @@ def _measure(node: exp.Expression) -> tuple[Function, exp.Expression | None, Fra
         counted = node.this
         if node.expressions or isinstance(counted, exp.Distinct):
             raise refusal(exp.Distinct())
-        if counted is None or isinstance(counted, exp.Star) or (isinstance(counted, exp.Literal)):
+        if counted is None or isinstance(counted, exp.Star | exp.Literal):
             return "count", None, half
         return "count", counted, half
     if isinstance(node.this, exp.Distinct):
@@ -245,41 +253,46 @@ def _measure(node: exp.Expression) -> tuple[Function, exp.Expression | None, Fra
         return function, node.this, _fraction(node.args.get("quantile") or node.args.get("expression"))
     if node.args.get("expressions"):  # MIN(x, n) and the like
         raise refusal(node)
-    plain: dict[type[exp.Expression], Function] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+    plain: dict[type[exp.Expr], Function] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
     return plain[type(node)], node.this, half
 
 
-def _fraction(node: exp.Expression | None) -> Fraction:
+def _fraction(node: exp.Expr | None) -> Fraction:
     if isinstance(node, exp.Literal) and not node.is_string and 0 <= (fraction := Fraction(node.this)) <= 1:
         return fraction
     raise QueryError("a quantile needs a fraction between 0 and 1", hint="write QUANTILE(salary, 0.9)")
 
 
-def _label(argument: exp.Expression | None) -> str:
+def _word(node: exp.Expr, function: Function) -> str:
+    """The word for an aggregate in the name of its column."""
+    return "median" if isinstance(node, exp.Median) else function.split("_")[0]
+
+
+def _label(argument: exp.Expr | None) -> str:
     return "" if argument is None else argument.name or argument.sql(dialect="duckdb")
 
 
 def _fresh(name: str, taken: set[str]) -> str:
     """A name whose columns (`x`, `x_stderr`, `x_low`, `x_high`) no other column of the answer has."""
     fresh, times = name, 1
-    while any(f"{fresh}{end}".lower() in taken for end in ("", "_stderr", "_low", "_high")):
+    while any(f"{fresh}{end}".lower() in taken for end in ENDS.values()):
         times += 1
         fresh = f"{name}_{times}"
-    taken.update(f"{fresh}{end}".lower() for end in ("", "_stderr", "_low", "_high"))
+    taken.update(f"{fresh}{end}".lower() for end in ENDS.values())
     return fresh
 
 
-def _order(ordered: exp.Expression, items: Sequence[_Item], columns: Sequence[str]) -> Order:
+def _order(ordered: exp.Expr, items: Sequence[_Item], columns: Sequence[str], measures: Sequence[str]) -> Order:
     wanted = ordered.this if isinstance(ordered, exp.Ordered) else ordered
     descending = bool(ordered.args.get("desc"))
-    nulls_first = ordered.args.get("nulls_first") if ordered.args.get("nulls_first") else None
+    nulls_first = ordered.args.get("nulls_first") or None
     meant = _referred(wanted, items)
     for item, name in zip(items, columns, strict=True):
         if item.expression == meant:
             return Order(name, descending, nulls_first)
-    measures = {f"{name}{end}".lower(): f"{name}{end}" for name in columns for end in ("", "_stderr", "_low", "_high")}
-    if isinstance(meant, exp.Column) and meant.name.lower() in measures:
-        return Order(measures[meant.name.lower()], descending, nulls_first)
+    ends = {f"{name}{end}".lower(): f"{name}{end}" for name in measures for end in ENDS.values()}
+    if isinstance(meant, exp.Column) and meant.name.lower() in ends:
+        return Order(ends[meant.name.lower()], descending, nulls_first)
     raise QueryError(
         f"ORDER BY `{wanted.sql(dialect='duckdb')}` is not a column of the answer",
         hint="sort by something that SELECT names",

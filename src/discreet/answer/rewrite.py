@@ -10,11 +10,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.answer import aggregates
-from discreet.answer.question import Aggregate, Question
+from discreet.answer.question import ENDS, Aggregate, Question
 from discreet.answer.urns import Model, Relations, agree, subject
 from discreet.release.manifest import Promise
-
-ENDS = {"estimate": "", "stderr": "_stderr", "low": "_low", "high": "_high"}
 
 
 def rewrite(question: Question, promise: Promise) -> exp.Select:
@@ -27,7 +25,7 @@ def rewrite(question: Question, promise: Promise) -> exp.Select:
         if _untouched(question, aggregate):
             relations[name] = _exact(model, aggregate)
             continue
-        about = _about(question, aggregate)
+        about = _about(aggregate)
         if about not in subjects:
             subjects[about] = str(len(subjects))
             relations |= _subject(model, about, subjects[about], question)
@@ -44,13 +42,13 @@ def _untouched(question: Question, aggregate: Aggregate) -> bool:
     return aggregate.side == "quasi" and not by_sensitive
 
 
-def _about(question: Question, aggregate: Aggregate) -> str:
+def _about(aggregate: Aggregate) -> str:
     """What an aggregate is about; aggregates about the same share their subject."""
     return "rows" if aggregate.argument is None else f"{aggregate.side} {aggregate.argument.sql()}"
 
 
 def _subject(model: Model, about: str, name: str, question: Question) -> Relations:
-    sharing = [aggregate for aggregate in question.aggregates if _about(question, aggregate) == about]
+    sharing = [aggregate for aggregate in question.aggregates if _about(aggregate) == about]
     numeric = any(aggregate.function in {"sum", "avg"} for aggregate in sharing)
     side = "sensitive" if about == "rows" else sharing[0].side
     return subject(model, side, sharing[0].argument, name, numeric=numeric)
@@ -85,7 +83,7 @@ def _exact(model: Model, aggregate: Aggregate) -> exp.Select:
     return rows.group_by(*(model.on_table(key.expression) for key in model.question.keys))
 
 
-def _native(aggregate: Aggregate, argument: exp.Expression) -> exp.Expression:
+def _native(aggregate: Aggregate, argument: exp.Expr) -> exp.Expr:
     plain = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
     if aggregate.function in plain:
         return plain[aggregate.function](this=argument)
@@ -96,7 +94,7 @@ def _native(aggregate: Aggregate, argument: exp.Expression) -> exp.Expression:
 
 
 def _laid_out(model: Model) -> exp.Select:
-    """The columns of the answer in the order of SELECT, then `least_0`, `least_1`, …"""
+    """The columns of the answer in the order of SELECT, then `least_0`, `least_1` and so on."""
     question = model.question
     query = exp.select().from_("frame")
     names = {key.name: f"key_{i}" for i, key in enumerate(question.keys) if key.shown}
@@ -107,7 +105,7 @@ def _laid_out(model: Model) -> exp.Select:
             continue
         number = numbers[column]
         for part, end in ENDS.items():
-            value: exp.Expression = exp.column(part, table=f"answer_{number}")
+            value: exp.Expr = exp.column(part, table=f"answer_{number}")
             if question.aggregates[number].function == "count":
                 value = exp.func("COALESCE", value, exp.Literal.number(0))
             query = query.select(exp.alias_(value, f"{column}{end}", quoted=True))

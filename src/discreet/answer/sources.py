@@ -16,19 +16,43 @@ from discreet.engines import Engine
 from discreet.release.release import Release
 
 
-def load(engine: Engine, release: Release) -> None:
-    """Load a release into an engine."""
+def tables(release: Release) -> dict[str, exp.Expr]:
+    """The queries that make the tables, in order, once the files are there as `qit` and `st file`."""
     promise = release.promise
-    engine.load("qit", release.file("qit"))
-    engine.load("st file", release.file("st"))
     names = {promise.group: "grp", promise.sensitive: "value", promise.count: "n"}
     columns = [exp.alias_(exp.column(name, quoted=True), alias) for name, alias in names.items()]
-    engine.load("st", exp.select(*columns).from_(exp.Table(this=exp.to_identifier("st file", quoted=True))), keep=False)
+    st = exp.select(*columns).from_(exp.Table(this=exp.to_identifier("st file", quoted=True)))
     kinds = {field.name: field.type for field in release.manifest.resource("st").table.fields}
     numeric = kinds[promise.sensitive] in {"integer", "number"}
-    for name, sql in TABLES.items():
-        query = parse_one(sql, dialect="duckdb")
-        engine.load(name, exp.replace_placeholders(query, number=exp.column("value", table="st") if numeric else exp.null()))
+    number = exp.column("value", table="st") if numeric else exp.null()
+    made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
+    return {"st": st, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
+
+
+def load(engine: Engine, release: Release) -> None:
+    """Load a release into an engine."""
+    engine.load("qit", release.file("qit"))
+    engine.load("st file", release.file("st"))
+    for name, query in tables(release).items():
+        engine.load(name, query)
+
+
+def script(release: Release, dialect: str) -> str:
+    """The same as statements that anyone can run in the folder of the release."""
+    files = {"qit": "qit", "st file": "st"}
+    made = {
+        **{
+            name: exp.select("*").from_(f"'{release.file(file).name}'", dialect=dialect) for name, file in files.items()
+        },
+        **tables(release),
+    }
+    return "\n".join(
+        exp.Create(
+            this=exp.Table(this=exp.to_identifier(name, quoted=True)), kind="TABLE", expression=query, temporary=True
+        ).sql(dialect=dialect, pretty=True)
+        + ";"
+        for name, query in made.items()
+    )
 
 
 TABLES = {

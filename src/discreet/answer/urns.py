@@ -40,7 +40,7 @@ class Model:
         """The names that the keys of some sides (or of all) have in the relations."""
         return [f"key_{i}" for i, key in enumerate(self.question.keys) if not sides or key.side in sides]
 
-    def named_keys(self, side: Side) -> list[exp.Expression]:
+    def named_keys(self, side: Side) -> list[exp.Expr]:
         """The keys of one side, computed from its table."""
         return [
             exp.alias_(self.on_table(key.expression), f"key_{i}")
@@ -48,10 +48,10 @@ class Model:
             if key.side == side
         ]
 
-    def on_table(self, expression: exp.Expression) -> exp.Expression:
+    def on_table(self, expression: exp.Expr) -> exp.Expr:
         """An expression of the question, about the columns of `qit` or `help`."""
 
-        def placed(node: exp.Expression) -> exp.Expression:
+        def placed(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
                 return node
             if node.name == self.sensitive:
@@ -60,17 +60,17 @@ class Model:
 
         return expression.transform(placed)
 
-    def rows(self, side: Side, *columns: exp.Expression | str) -> exp.Select:
+    def rows(self, side: Side, *columns: exp.Expr | str) -> exp.Select:
         """The rows of one side that satisfy its condition."""
         query = exp.select(*self.named_keys(side), *columns).from_("qit" if side == "quasi" else "help")
         condition = self.question.where[side]
         return query if condition is None else query.where(self.on_table(condition))
 
-    def group_column(self, alias: str) -> exp.Expression:
+    def group_column(self, alias: str) -> exp.Expr:
         return exp.alias_(exp.column(self.group, table="qit", quoted=True), alias)
 
 
-def agree(left: str, right: str, keys: Iterable[str], *also: exp.Expression) -> exp.Expression:
+def agree(left: str, right: str, keys: Iterable[str], *also: exp.Expr) -> exp.Expr:
     """The condition that two relations agree on keys, a missing key being equal to itself."""
     same = [exp.NullSafeEQ(this=exp.column(key, table=left), expression=exp.column(key, table=right)) for key in keys]
     return exp.and_(*also, *same) if same or also else exp.true()
@@ -96,7 +96,7 @@ def draws(model: Model, side: Side) -> Relations:
     }
 
 
-def subject(model: Model, side: Side, argument: exp.Expression | None, name: str, *, numeric: bool) -> Relations:
+def subject(model: Model, side: Side, argument: exp.Expr | None, name: str, *, numeric: bool) -> Relations:
     """The relations of one subject, their names ending with `name`; `numeric` if sums are wanted."""
     return {
         **draws(model, side),
@@ -106,7 +106,7 @@ def subject(model: Model, side: Side, argument: exp.Expression | None, name: str
     }
 
 
-def _balls(model: Model, side: Side, argument: exp.Expression | None, *, numeric: bool) -> exp.Select:
+def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool) -> exp.Select:
     """The balls that count: per urn and value `n` of them, `below` smaller ones, `total` in all."""
     keys = model.keys(side)
     urn = model.group_column("urn") if side == "quasi" else "signature AS urn"
@@ -117,7 +117,9 @@ def _balls(model: Model, side: Side, argument: exp.Expression | None, *, numeric
     plain = isinstance(argument, exp.Column) and not keys and model.question.where[side] is None
     if side == "sensitive" and plain:
         return model.rows(side, urn, "value", "n", "below", "total", "mean").where(value.is_(exp.null()).not_())
-    rows = grouped(model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(value.is_(exp.null()).not_()))
+    rows = grouped(
+        model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(value.is_(exp.null()).not_())
+    )
     of_urn = ", ".join([*keys, "urn"])
     upto = f"PARTITION BY {of_urn} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
     mean = f"SUM(n * CAST(value AS DOUBLE)) OVER (PARTITION BY {of_urn}) / SUM(n) OVER (PARTITION BY {of_urn})"

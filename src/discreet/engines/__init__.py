@@ -15,15 +15,15 @@ class Engine(Protocol):
 
     dialect: str
 
-    def run(self, query: exp.Expression) -> pa.Table:
+    def run(self, query: exp.Expr) -> pa.Table:
         """Run one query and return its rows."""
         ...
 
-    def load(self, name: str, source: pa.Table | Path | exp.Expression, *, keep: bool = True) -> None:
+    def load(self, name: str, source: pa.Table | Path | exp.Expr, *, keep: bool = True) -> None:
         """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`."""
         ...
 
-    def store(self, query: exp.Expression, path: Path) -> None:
+    def store(self, query: exp.Expr, path: Path) -> None:
         """Write the rows of a query to a Parquet or CSV file, in their order."""
         ...
 
@@ -40,12 +40,12 @@ class Engine(Protocol):
         ...
 
 
-def connect(name: str = "duckdb", *, memory_limit: str | None = None) -> Engine:
-    """A fresh engine of the given name."""
+def connect(name: str = "duckdb", *, memory_limit: str | None = None, groups: int = 0) -> Engine:
+    """A fresh engine of the given name; `groups` is how many a release has, when it is to be queried."""
     if name != "duckdb":
         from discreet.errors import InputError
 
         raise InputError(f"unknown engine `{name}`", hint="the engines are: duckdb")
     from discreet.engines.duckdb import DuckDB
 
-    return DuckDB(memory_limit=memory_limit)
+    return DuckDB(memory_limit=memory_limit, groups=groups)

@@ -20,7 +20,7 @@ class DuckDB:
 
     dialect = "duckdb"
 
-    def __init__(self, *, memory_limit: str | None = None) -> None:
+    def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
         self._spill = tempfile.mkdtemp(prefix="discreet-")
         self._connection = duckdb.connect(
             config={
@@ -29,7 +29,7 @@ class DuckDB:
                 "temp_directory": self._spill,
                 "preserve_insertion_order": "true",
                 # groups are dense integers: count them in an array rather than a hash table
-                "perfect_ht_threshold": "24",
+                "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
             }
         )
         if memory_limit is not None:
@@ -41,19 +41,19 @@ class DuckDB:
                     f"`{memory_limit}` is not a memory limit", hint="write it like `4GB` or `500MB`"
                 ) from None
 
-    def run(self, query: exp.Expression) -> pa.Table:
+    def run(self, query: exp.Expr) -> pa.Table:
         try:
             return self._connection.sql(self._sql(query)).to_arrow_table()
         except duckdb.Error as error:
             raise _translated(error) from None
 
-    def load(self, name: str, source: pa.Table | Path | exp.Expression, *, keep: bool = True) -> None:
+    def load(self, name: str, source: pa.Table | Path | exp.Expr, *, keep: bool = True) -> None:
         if isinstance(source, pa.Table):
             if not keep:
                 self._connection.register(name, source)
                 return
             self._connection.register("source", source)
-            rows: exp.Expression = exp.select("*").from_("source")
+            rows: exp.Expr = exp.select("*").from_("source")
         elif isinstance(source, Path):
             rows = exp.select("*").from_(_scan(source))
         else:
@@ -63,7 +63,7 @@ class DuckDB:
         if isinstance(source, pa.Table):
             self._connection.unregister("source")
 
-    def store(self, query: exp.Expression, path: Path) -> None:
+    def store(self, query: exp.Expr, path: Path) -> None:
         options = {"format": "parquet", "compression": "zstd"} if path.suffix == ".parquet" else {"format": "csv"}
         parameters = [exp.CopyParameter(this=exp.var(key), expression=exp.var(options[key])) for key in options]
         target = exp.Literal.string(str(path))
@@ -81,13 +81,13 @@ class DuckDB:
         self._connection.close()
         shutil.rmtree(self._spill, ignore_errors=True)
 
-    def _execute(self, statement: exp.Expression) -> None:
+    def _execute(self, statement: exp.Expr) -> None:
         try:
             self._connection.execute(self._sql(statement))
         except duckdb.Error as error:
             raise _translated(error) from None
 
-    def _sql(self, query: exp.Expression) -> str:
+    def _sql(self, query: exp.Expr) -> str:
         return query.sql(dialect=self.dialect)
 
 
@@ -101,7 +101,7 @@ def _scan(path: Path) -> exp.Table:
     if path.suffix == ".parquet":
         return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
     # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.
-    options: dict[str, exp.Expression] = {
+    options: dict[str, exp.Expr] = {
         "header": exp.true(),
         "skip": exp.Literal.number(0),
         "delim": exp.Literal.string(delimiter(path)),
@@ -127,4 +127,3 @@ def _translated(error: duckdb.Error) -> DiscreetError:
     if "No space left" in text or "max_temp_directory_size" in text:
         return EngineError("the disk is full; nothing was published", hint="make room and run the same command again")
     return EngineError(f"the engine could not do it: {first}")
-

@@ -14,6 +14,8 @@ from discreet.guarantees.histograms import Histograms
 from discreet.guarantees.k import K
 from discreet.guarantees.l import L
 
+__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise"]
+
 
 class Promise(Protocol):
     """One promise with its threshold."""
@@ -57,11 +59,13 @@ class Guarantee:
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         """Whether each group keeps every promise."""
-        return np.logical_and.reduce([promise.holds(histograms) for promise in self.promises])
+        held = np.ones(histograms.sizes.size, np.bool_)
+        for promise in self.promises:
+            held &= promise.holds(histograms)
+        return held
 
     def sentences(self) -> list[str]:
         """The promises in words."""
         return [
-            promise.promise.format(threshold=promise.threshold, less=promise.threshold - 1)
-            for promise in self.promises
+            promise.promise.format(threshold=promise.threshold, less=promise.threshold - 1) for promise in self.promises
         ]

@@ -1,6 +1,6 @@
 """How often each sensitive value stands in each group: all that a guarantee may look at.
 
-Cost: n log n in the rows, eight bytes each.
+Cost: linear in the rows.
 Claim: histograms_count_every_row — every row is counted once, in its group, under its value.
 """
 
@@ -15,34 +15,25 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class Histograms:
-    """One entry per (group, value) that occurs, ordered by group and value; `starts` is where each group begins."""
+    """One entry per (group, value) that occurs, ordered by both; and where each group starts, and its rows."""
 
-    groups: npt.NDArray[np.int64]
-    values: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
+    groups: npt.NDArray[np.int32]
+    values: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, groups: npt.NDArray[np.integer[Any]], values: npt.NDArray[np.integer[Any]]) -> Histograms:
+    def of(cls, groups: npt.NDArray[np.int32], values: npt.NDArray[np.integer[Any]]) -> Histograms:
         """Count the values of every group; groups are numbered from 0 without a gap."""
-        width = int(values.max()) + 1
-        keys = groups.astype(np.int64)
-        keys *= width
-        keys += values
-        keys.sort()
-        firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-        counts = np.diff(np.append(firsts, keys.size))
-        group, value = np.divmod(keys[firsts], width)
+        from discreet.guarantees.tally import tally
+
+        group, value, counts, sizes = tally(groups, values)
         starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
-        return cls(group, value, counts, starts)
+        return cls(group, value, counts, starts, sizes)
 
     @property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """The rows of each group."""
-        return np.add.reduceat(self.counts, self.starts)
-
-    @property
-    def tops(self) -> npt.NDArray[np.int64]:
+    def tops(self) -> npt.NDArray[np.int32]:
         """The rows that hold the most frequent value of each group."""
         return np.maximum.reduceat(self.counts, self.starts)
 

@@ -26,9 +26,7 @@ class Partition:
     uses_quasi: bool = False
     needs: str | None = None
 
-    def assign(
-        self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret
-    ) -> IntArray:
+    def assign(self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
         """The group of every row. Kernels are compiled when first used, so the import waits until here."""
         groups: IntArray = import_module(f"discreet.partition.{self.name}").assign(quasi, sensitive, guarantee, secret)
         return groups

@@ -55,7 +55,6 @@ def plan(counts: IntArray, l: int, words: UIntArray) -> IntArray:
 
     # Lines 9-12: each row left over joins a random group that lacks its value.
     holds = np.zeros(groups, np.bool_)
-    used = 0
     for at in range(by_size.size):
         if left[at] == 0:
             break
@@ -63,8 +62,7 @@ def plan(counts: IntArray, l: int, words: UIntArray) -> IntArray:
         mine = out[start[v] + 1 : start[v + 1]]
         for group in mine:
             holds[group] = True
-        pick = below(words[used], groups - mine.size)
-        used += 1
+        pick = below(words[at], groups - mine.size)
         for group in range(groups):
             if not holds[group]:
                 if pick == 0:

@@ -19,7 +19,7 @@ UIntArray: TypeAlias = npt.NDArray[np.uint64]
 def below(word: np.uint64, m: int) -> int:
     """The integer in [0, m) that a uniform 64-bit word falls on: floor(word * m / 2**64), m < 2**32."""
     high, low, m64 = word >> np.uint64(32), word & np.uint64(0xFFFFFFFF), np.uint64(m)
-    return np.int64((high * m64 + ((low * m64) >> np.uint64(32))) >> np.uint64(32))
+    return int((high * m64 + ((low * m64) >> np.uint64(32))) >> np.uint64(32))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -39,13 +39,15 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
         scratch = points.copy(), values.copy(), order.copy()
 
         def cut(low: int, high: int, coarse: int) -> IntArray:
-            return _cut(points, values, order, *scratch, low, high, coarse, spans, *thresholds)
+            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, *thresholds)
+            return starts
 
         starts = cut(0, n, COARSE)
         ends = np.append(starts[1:], n)
         finer = threads.map(lambda ends: cut(int(ends[0]), int(ends[1]), 0), zip(starts, ends, strict=True))
         starts = np.concatenate(list(finer))
-    return _deal_cells(np.append(starts, n), values, order, *thresholds)
+    groups: IntArray = _deal_cells(np.append(starts, n), values, order, *thresholds)
+    return groups
 
 
 @nb.njit(cache=True, nogil=True)

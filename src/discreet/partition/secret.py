@@ -1,4 +1,4 @@
-"""Where chance comes from: the operating system's generator, or a seed that marks the release as unfit for publication."""
+"""Where chance comes from: the operating system's generator, or a seed that makes a release unfit for publication."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake
     if policy.drop != "rest":
         listed = {name for _, name in named}
         found += [
-            Mistake("drop", f"the column `{name}` has no role; give it one, list it in `drop`, or set drop = \"rest\"")
+            Mistake("drop", f'the column `{name}` has no role; give it one, list it in `drop`, or set drop = "rest"')
             for name in columns
             if name not in listed
         ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -24,11 +24,11 @@ class Policy:
     lists the columns to leave out (or is "rest": all the others).
     """
 
-    quasi: tuple[str, ...]
+    quasi: Sequence[str]
     sensitive: str
     guarantee: Mapping[str, int]
-    identifiers: tuple[str, ...] = ()
-    drop: tuple[str, ...] | Literal["rest"] = ()
+    identifiers: Sequence[str] = ()
+    drop: Sequence[str] | Literal["rest"] = ()
     partition: str = "local"
     publication: str = "anatomy"
     missing_sensitive: MissingSensitive = "error"

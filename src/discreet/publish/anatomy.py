@@ -24,7 +24,7 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
     group, count, sensitive = draft.group, draft.count, draft.policy.sensitive
     number = {name: FieldSpec(name=name, type="integer") for name in (group, count)}
     link = ForeignKey(fields=(group,), reference=Reference(resource="st", fields=(group,)))
-    qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number[group]), foreignKeys=(link,))
+    qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number[group]), foreign_keys=(link,))
     st = TableSpec(fields=(number[group], draft.field(sensitive), number[count]))
     return (
         Sheet("qit", qit, lambda path: _store_qit(draft, path)),
@@ -40,14 +40,14 @@ def _store_qit(draft: Draft, path: Path) -> None:
 def _store_st(draft: Draft, path: Path) -> None:
     histograms = draft.histograms
     columns = {
-        draft.group: (histograms.groups + 1).astype("int32"),
+        draft.group: histograms.groups + 1,
         draft.policy.sensitive: draft.sensitive.decode(histograms.values),
-        draft.count: histograms.counts.astype("int32"),
+        draft.count: histograms.counts,
     }
     engine = draft.table.engine
     engine.load("sensitive counts", pa.table(columns), keep=False)
-    rows = exp.select("*").from_(exp.to_table('"sensitive counts"', dialect=engine.dialect))
-    engine.store(rows.order_by(_key(draft.group), _key(draft.policy.sensitive)), path)
+    # in order already: histograms are by group and value
+    engine.store(exp.select("*").from_(exp.to_table('"sensitive counts"', dialect=engine.dialect)), path)
 
 
 def _key(name: str) -> exp.Ordered:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,8 @@ from discreet.release.write import free, write
 from discreet.table import Table, read
 from discreet.table.encode import Codes
 
+STEPS = ("encoding", "grouping", "writing", "verifying")
+
 
 def publish(
     table: Any,
@@ -29,20 +32,26 @@ def publish(
     to: str | Path,
     seed: int | None = None,
     form: Literal["parquet", "csv"] = "parquet",
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
 
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication.
+    `progress` is told each of `STEPS` as it starts.
     """
     free(Path(to))
     private = table if isinstance(table, Table) else read(table)
     policy.fit(private.columns)
+    progress("encoding")
     sensitive = _sensitive(private, policy)
     _feasible(policy.promises, sensitive, policy.sensitive)
     secret = Secret(seed)
+    progress("grouping")
     groups = _partition(private, policy, sensitive, secret)
-    return publish_groups(private, policy, sensitive, groups, to=Path(to), form=form, seeded=secret.seeded)
+    return publish_groups(
+        private, policy, sensitive, groups, to=Path(to), form=form, seeded=secret.seeded, progress=progress
+    )
 
 
 def publish_groups(
@@ -54,6 +63,7 @@ def publish_groups(
     to: Path,
     form: Literal["parquet", "csv"] = "parquet",
     seeded: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish rows whose groups are decided."""
     histograms = Histograms.of(groups, sensitive.codes)
@@ -66,7 +76,7 @@ def publish_groups(
         partition=policy.partition,
         guarantee=dict(policy.guarantee),
         table=policy.name or table.name,
-        quasi=policy.quasi,
+        quasi=tuple(policy.quasi),
         sensitive=policy.sensitive,
         group=draft.group,
         count=draft.count,
@@ -75,7 +85,7 @@ def publish_groups(
         missing_sensitive=policy.missing_sensitive,
         for_publication=not seeded,
     )
-    return write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), form=form)
+    return write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), form=form, progress=progress)
 
 
 def withheld(table: Table, policy: Policy) -> int:

@@ -120,10 +120,7 @@ class Manifest(_Model):
             raise ReleaseError(
                 f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
             ) from None
-        manifest._check_paths(folder)
-        return manifest
-
-    def _check_paths(self, folder: Path) -> None:
-        for resource in self.resources:
+        for resource in manifest.resources:
             if resource.path != f"{resource.name}.{resource.format}" or not resource.name.isidentifier():
                 raise ReleaseError(f"`{folder}` lists a data file with a strange path", hint="get the release anew")
+        return manifest

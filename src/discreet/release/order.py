@@ -13,22 +13,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 
-def first_disorder(batches: Iterable[pa.RecordBatch], columns: Sequence[str]) -> int | None:
-    """The number of the first row that should not follow the one before it, or None if all are in order."""
+def first_disorder(batches: Iterable[pa.RecordBatch], columns: Sequence[str], *, strict: bool = False) -> int | None:
+    """The number of the first row that should not follow the one before it, or None if all are in order.
+
+    With `strict` a row must not be equal to the one before it either.
+    """
     at = 0
-    last: pa.Table | None = None
+    last: pa.RecordBatch | None = None
     for batch in batches:
-        table = pa.Table.from_batches([batch]).select(columns)
-        rows = table if last is None else pa.concat_tables([last, table])
-        out = _first_out_of_order([rows.column(name).combine_chunks() for name in columns])
+        rows = batch.select(columns)
+        if last is not None and _first_out_of_order(_seam(last, rows), strict=strict) is not None:
+            return at
+        out = _first_out_of_order(rows.columns, strict=strict)
         if out is not None:
-            return at + out + (1 if last is None else 0)
-        at += len(table)
-        last = rows.slice(len(rows) - 1)
+            return at + out + 1
+        at += len(rows)
+        last = rows.slice(len(rows) - 1) if len(rows) else last
     return None
 
 
-def _first_out_of_order(columns: Sequence[pa.Array]) -> int | None:
+def _seam(last: pa.RecordBatch, batch: pa.RecordBatch) -> list[pa.Array]:
+    """The last row of a batch and the first of the next."""
+    return [column.combine_chunks() for column in pa.Table.from_batches([last, batch.slice(0, 1)]).columns]
+
+
+def _first_out_of_order(columns: Sequence[pa.Array], *, strict: bool) -> int | None:
     tied = np.ones(max(len(columns[0]) - 1, 0), np.bool_)
     for column in columns:
         before, after = _compare(column)
@@ -38,7 +47,7 @@ def _first_out_of_order(columns: Sequence[pa.Array]) -> int | None:
         tied &= ~before
         if not tied.any():
             return None
-    return None
+    return int(tied.argmax()) if strict else None
 
 
 def _compare(column: pa.Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

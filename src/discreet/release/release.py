@@ -43,6 +43,10 @@ class Release:
         """Answer an SQL aggregate with estimate, standard error and hard bounds."""
         return self.desk.ask(question)
 
+    def explain(self, question: str) -> str:
+        """The SQL that answers a question, to be run by anyone who holds the files."""
+        return self.desk.explain(question)
+
     def verify(self) -> Report:
         """Check the promise from the files alone."""
         from discreet.release.verify import verify

@@ -6,15 +6,17 @@ Claim: verify_finds_planted_faults — a broken promise, a stray column, file, o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine, connect
-from discreet.errors import EngineError
+from discreet.errors import DiscreetError, EngineError, InputError
 from discreet.release import readme
 from discreet.release.manifest import NAME, Manifest, Resource
 from discreet.release.order import first_disorder
@@ -101,16 +103,18 @@ def _metadata(folder: Path, manifest: Manifest) -> Check:
 
 
 def _contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
-    engine = connect()
+    engine = connect(groups=manifest.discreet.groups)
     try:
-        columns = _check("columns", _columns(engine, folder, manifest), "quasi-identifiers, sensitive value, group, count; nothing else")
-        yield columns
-        if columns.ok:
-            yield _check("groups", _groups(engine, manifest), "both tables agree on every group")
-            yield from (_promise(engine, *promise) for promise in manifest.discreet.guarantee.items())
-            yield _check("order", _order(engine, folder, manifest), "rows follow their content: the source's order left no trace")
-    except EngineError as error:
-        yield Check("contents", False, f"the data files cannot be read: {error.message}")
+        wrong = _columns(engine, folder, manifest)
+        yield _check("columns", wrong, "quasi-identifiers, sensitive value, group, count; nothing else")
+        if wrong is None:
+            with ThreadPoolExecutor(1) as aside:
+                order = aside.submit(_order, folder, manifest)
+                yield from _groups(engine, manifest)
+                yield _check("order", order.result(), "rows follow their content: the source's order left no trace")
+    except (EngineError, InputError, pa.ArrowException) as error:
+        reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
+        yield Check("contents", ok=False, detail=f"the data files cannot be read: {reason}")
     finally:
         engine.close()
 
@@ -134,68 +138,73 @@ def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     return None
 
 
-def _one(engine: Engine, sql: str) -> list[int]:
-    return [int(column[0].as_py() or 0) for column in engine.run(parse_one(sql, dialect="duckdb")).columns]
-
-
-def _groups(engine: Engine, manifest: Manifest) -> str | None:
+def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
+    """The sizes of all groups in both tables, and every promise, in one pass."""
     promise = manifest.discreet
-    rows, groups, first, last = _one(
-        engine, "SELECT SUM(n), COUNT(*), MIN(grp), MAX(grp) FROM (SELECT grp, COUNT(*) AS n FROM qit GROUP BY grp) AS q"
-    )
+    known = {name: threshold for name, threshold in promise.guarantee.items() if name in PROMISES}
+    query = parse_one(GROUPS, dialect="duckdb", into=exp.Select)
+    for name, threshold in known.items():
+        breach = PROMISES[name][0].format(t=int(threshold))
+        query = query.select(
+            exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=exp.condition(breach)))
+        )
+    found = engine.run(query)
+    rows, groups, first, last, unlike, least, missing, *broken = (int(c[0].as_py() or 0) for c in found.columns)
+    wrong = None
     if (rows, groups) != (promise.rows, promise.groups):
-        return "the manifest counts other rows or groups than the files hold"
-    if (first, last) != (1, groups):
-        return "groups are not numbered from 1 without a gap"
-    [unlike] = _one(
-        engine,
-        """SELECT COUNT(*) FROM (SELECT grp, COUNT(*) AS n FROM qit GROUP BY grp) AS q
-           FULL JOIN (SELECT grp, SUM(n) AS n FROM st GROUP BY grp) AS s ON q.grp = s.grp
-           WHERE q.n IS DISTINCT FROM s.n""",
-    )
-    if unlike:
-        return f"{unlike} groups have another size in the two tables"
-    [repeated, empty, missing] = _one(
-        engine,
-        """SELECT COUNT(*) FILTER (WHERE times > 1), COUNT(*) FILTER (WHERE least < 1), COUNT(*) FILTER (WHERE c1 IS NULL)
-           FROM (SELECT grp, c1, COUNT(*) AS times, MIN(n) AS least FROM st GROUP BY grp, c1) AS s""",
-    )
-    if repeated or empty:
-        return "a sensitive value stands twice in a group, or counts nobody"
-    if missing and promise.missing_sensitive != "value":
-        return "there are missing sensitive values, which the policy did not allow"
-    return None
+        wrong = "the manifest counts other rows or groups than the files hold"
+    elif (first, last) != (1, groups):
+        wrong = "groups are not numbered from 1 without a gap"
+    elif unlike:
+        wrong = f"{unlike} groups have another size in the two tables"
+    elif least < 1:
+        wrong = "a sensitive value counts nobody"
+    elif missing and promise.missing_sensitive != "value":
+        wrong = "there are missing sensitive values, which the policy did not allow"
+    yield _check("groups", wrong, "both tables agree on every group")
+    for (name, threshold), breaking in zip(known.items(), broken, strict=True):
+        fault = f"{breaking} groups break it" if breaking else None
+        yield _check(f"guarantee {name} = {threshold}", fault, PROMISES[name][1].format(t=threshold))
+    for name in promise.guarantee.keys() - known:
+        yield Check(f"guarantee {name}", ok=False, detail=f"this software cannot check the guarantee `{name}`")
 
 
-_PROMISES = {
-    "k": ("SUM(n) < {t}", "every group has at least {t} rows"),
-    "l": ("MAX(n) * {t} > SUM(n)", "no sensitive value has more than 1/{t} of a group"),
-    "distinct_l": ("COUNT(*) < {t}", "every group has at least {t} distinct sensitive values"),
+GROUPS = """
+    SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
+           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing)
+    FROM (SELECT grp, COUNT(*) AS size FROM qit GROUP BY grp) AS q
+    FULL JOIN (
+      SELECT grp, SUM(n) AS size, MAX(n) AS top, MIN(n) AS least, COUNT(*) AS kinds, COUNT(*) - COUNT(c1) AS missing
+      FROM st GROUP BY grp
+    ) AS s ON q.grp = s.grp
+"""
+PROMISES = {
+    "k": ("s.size < {t}", "every group has at least {t} rows"),
+    "l": ("s.top * {t} > s.size", "no sensitive value has more than 1/{t} of a group"),
+    "distinct_l": ("s.kinds < {t}", "every group has at least {t} distinct sensitive values"),
 }
 
 
-def _promise(engine: Engine, name: str, threshold: int) -> Check:
-    if name not in _PROMISES:
-        return Check(f"guarantee {name}", False, f"this software cannot check the guarantee `{name}`")
-    breach, promise = _PROMISES[name]
-    [broken] = _one(
-        engine, f"SELECT COUNT(*) FROM (SELECT grp FROM st GROUP BY grp HAVING {breach.format(t=int(threshold))}) AS b"
-    )
-    wrong = f"{broken} groups break it" if broken else None
-    return _check(f"guarantee {name} = {threshold}", wrong, promise.format(t=threshold))
-
-
-def _order(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
+def _order(folder: Path, manifest: Manifest) -> str | None:
     """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
     promise = manifest.discreet
     keys = {"qit": [promise.group, *promise.quasi], "st": [promise.group, promise.sensitive]}
     for name, columns in keys.items():
-        resource: Resource = manifest.resource(name)
-        if resource.format == "parquet":
-            batches = pq.ParquetFile(folder / resource.path).iter_batches(batch_size=1 << 20)
-        else:
-            file = exp.Table(this=exp.to_identifier(f"{name} file", quoted=True))
-            batches = iter(engine.run(exp.select("*").from_(file)).to_batches())
-        if first_disorder(batches, columns) is not None:
-            return f"`{resource.path}` is not sorted by group and content"
+        resource = manifest.resource(name)
+        if first_disorder(_batches(folder, resource), columns, strict=name == "st") is not None:
+            again = ", or repeats a value of a group" if name == "st" else ""
+            return f"`{resource.path}` is not sorted by group and content{again}"
     return None
+
+
+def _batches(folder: Path, resource: Resource) -> Iterator[pa.RecordBatch]:
+    """The rows of a data file in their order."""
+    if resource.format == "parquet":
+        yield from pq.ParquetFile(folder / resource.path).iter_batches(batch_size=1 << 20)
+        return
+    engine = connect()
+    try:
+        engine.load("file", folder / resource.path)
+        yield from engine.run(exp.select("*").from_("file")).to_batches()
+    finally:
+        engine.close()

@@ -32,9 +32,17 @@ class Sheet:
     store: Callable[[Path], None]
 
 
-def write(to: Path, promise: Promise, sheets: Sequence[Sheet], *, form: Literal["parquet", "csv"]) -> Release:
+def write(
+    to: Path,
+    promise: Promise,
+    sheets: Sequence[Sheet],
+    *,
+    form: Literal["parquet", "csv"],
+    progress: Callable[[str], None],
+) -> Release:
     """Write, verify, and only then publish under the name `to`."""
     with _hidden(to) as folder:
+        progress("writing")
         resources = []
         for sheet in sheets:
             path = folder / f"{sheet.name}.{form}"
@@ -46,12 +54,13 @@ def write(to: Path, promise: Promise, sheets: Sequence[Sheet], *, form: Literal[
                     format=form,
                     bytes=path.stat().st_size,
                     hash=digest(path),
-                    schema=sheet.table,
+                    table=sheet.table,
                 )
             )
         manifest = Manifest(name=_slug(promise.table), resources=tuple(resources), discreet=promise)
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
+        progress("verifying")
         report = verify(folder)
         if not report.ok:
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)

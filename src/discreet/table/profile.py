@@ -75,7 +75,9 @@ def _tally(names: Sequence[str]) -> exp.Select:
     """How many rows hold each combination of values."""
     keys = [exp.column(name, quoted=True) for name in names]
     count = exp.alias_(exp.Count(this=exp.Star()), "n")
-    return exp.select(*(exp.alias_(key, f"key_{i}") for i, key in enumerate(keys)), count).from_(RELATION).group_by(*keys)
+    return (
+        exp.select(*(exp.alias_(key, f"key_{i}") for i, key in enumerate(keys)), count).from_(RELATION).group_by(*keys)
+    )
 
 
 def _integers(table: Table, query: exp.Select) -> list[int]:
@@ -85,7 +87,9 @@ def _integers(table: Table, query: exp.Select) -> list[int]:
 
 def _column(table: Table, column: Column) -> ColumnProfile:
     missing = "COALESCE(SUM(n) FILTER (WHERE key_0 IS NULL), 0)"
-    query = exp.select("COUNT(key_0)", missing, "COUNT(*) FILTER (WHERE n = 1)").from_(_tally([column.name]).subquery("t"))
+    query = exp.select("COUNT(key_0)", missing, "COUNT(*) FILTER (WHERE n = 1)").from_(
+        _tally([column.name]).subquery("t")
+    )
     distinct, missing_rows, unique = _integers(table, query)
     return ColumnProfile(
         column.name,
@@ -108,13 +112,15 @@ def _suggest(column: Column, rows: int, distinct: int, unique: int) -> str:
 
 
 def _quasi(table: Table, quasi: tuple[str, ...]) -> QuasiProfile:
-    query = exp.select(
-        "COUNT(*)", "COUNT(*) FILTER (WHERE n = 1)", "COALESCE(SUM(n) FILTER (WHERE n < 5), 0)"
-    ).from_(_tally(quasi).subquery("t"))
+    query = exp.select("COUNT(*)", "COUNT(*) FILTER (WHERE n = 1)", "COALESCE(SUM(n) FILTER (WHERE n < 5), 0)").from_(
+        _tally(quasi).subquery("t")
+    )
     combinations, unique, below_5 = _integers(table, query)
     return QuasiProfile(quasi, combinations, unique, below_5, combinations / table.rows if table.rows else 0.0)
 
 
 def _sensitive(table: Table, sensitive: str) -> SensitiveProfile:
-    distinct, top = _integers(table, exp.select("COUNT(*)", "COALESCE(MAX(n), 0)").from_(_tally([sensitive]).subquery("t")))
+    distinct, top = _integers(
+        table, exp.select("COUNT(*)", "COALESCE(MAX(n), 0)").from_(_tally([sensitive]).subquery("t"))
+    )
     return SensitiveProfile(sensitive, distinct, top / table.rows if top else 0.0, table.rows // top if top else 0)

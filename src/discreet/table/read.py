@@ -60,9 +60,9 @@ def _load(engine: Engine, rows: pa.Table | Path) -> tuple[Column, ...]:
     return columns
 
 
-def _cleaned(column: Column) -> exp.Expression:
+def _cleaned(column: Column) -> exp.Expr:
     """NaN is missing, minus zero is zero, categories are their labels; everything else is as it came."""
-    value: exp.Expression = exp.column(column.name, quoted=True)
+    value: exp.Expr = exp.column(column.name, quoted=True)
     if column.kind == "float":
         nan = exp.Anonymous(this="isnan", expressions=[value.copy()])
         zero = exp.cast(exp.Literal.number(0), column.type)
@@ -146,7 +146,9 @@ def _arrow(frame: Any) -> pa.Table:
     except (ValueError, TypeError, pa.ArrowException) as error:
         columns = [str(column) for column in getattr(frame, "columns", [])]
         _check_names(columns)
-        raise InputError(f"the frame cannot be read as Arrow: a column holds values of mixed types ({type(error).__name__})") from None
+        raise InputError(
+            f"the frame cannot be read as Arrow: a column holds values of mixed types ({type(error).__name__})"
+        ) from None
     # pandas sends its index along as a column; it may hold row numbers or names.
     about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     index = [column for column in about.get("index_columns", []) if isinstance(column, str)]
@@ -177,4 +179,3 @@ def _unreadable(path: Path, error: Exception) -> InputError:
             return InputError(f"`{path}`: line {rows.line_num} opens a quote that is never closed", hint=hint)
     what = error.message if isinstance(error, DiscreetError) else "it cannot be read as CSV"
     return InputError(f"`{path}`: {what}", hint=hint)
-

@@ -1,0 +1,61 @@
+"""Ask a release of 10 million rows, against the same aggregate on the original table; both warm in DuckDB."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+from data import QUASI, SENSITIVE, table
+from measure import verdict
+
+import discreet
+
+LIMIT = 2
+TIMES = 20
+QUESTIONS = {
+    "COUNT, range": "SELECT COUNT(*) FROM microdata WHERE age BETWEEN 20 AND 40",
+    "COUNT, range and sensitive": "SELECT COUNT(*) FROM microdata WHERE age BETWEEN 20 AND 40 AND salary BETWEEN 10 AND 20",
+    "SUM, range": "SELECT SUM(salary) FROM microdata WHERE age BETWEEN 20 AND 40",
+    "AVG, range": "SELECT AVG(salary) FROM microdata WHERE age BETWEEN 20 AND 40",
+    "AVG, range, by gender": "SELECT gender, AVG(salary) FROM microdata WHERE age BETWEEN 20 AND 40 GROUP BY gender",
+}
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    act()
+    taken = []
+    for _ in range(TIMES):
+        start = time.perf_counter()
+        act()
+        taken.append(time.perf_counter() - start)
+    return 1000 * statistics.median(taken)
+
+
+def main(rows: int) -> None:
+    path = table(rows)
+    original = duckdb.connect()
+    original.execute(f"CREATE TABLE microdata AS FROM '{path}'")
+    base = {q: milliseconds(lambda sql=sql: original.execute(sql).fetchall()) for q, sql in QUESTIONS.items()}
+    print(f"{rows:,} rows, median of {TIMES}")
+    for partition in ("deal", "anatomize", "local"):
+        policy = discreet.Policy(quasi=QUASI, sensitive=SENSITIVE, guarantee={"l": 10}, partition=partition)
+        with tempfile.TemporaryDirectory() as folder:
+            release = discreet.publish(path, policy, to=Path(folder) / "release")
+            start = time.perf_counter()
+            desk = release.desk
+            opened = time.perf_counter() - start
+            print(f"\n{partition}: {release.promise.groups:,} groups, loaded in {opened:.1f} s")
+            print("question                     original ms   release ms   times the original")
+            for question, sql in QUESTIONS.items():
+                taken = milliseconds(lambda sql=sql: desk.ask(sql))
+                print(f"{question:28} {base[question]:11.1f} {taken:12.1f}   {verdict(taken / base[question], LIMIT)}")
+            desk.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)

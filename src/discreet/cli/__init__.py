@@ -1,0 +1,48 @@
+"""The command line: every command is a help text, a library call, and a print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import typer
+
+from discreet.cli import ask, demo, inspect, publish, verify
+from discreet.errors import DiscreetError, PolicyError
+
+app = typer.Typer(
+    name="discreet",
+    help="Publish tables about people without publishing the people, and still answer questions about them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (inspect.inspect, publish.publish, ask.ask, verify.verify, demo.demo):
+    app.command(no_args_is_help=command is not demo.demo)(command)
+
+
+def main() -> None:
+    """Run a command.
+
+    Exit status 0 done, 1 error, 2 wrong usage, 3 the guarantee cannot be met, 4 verification failed.
+    """
+    try:
+        app()
+    except DiscreetError as error:
+        print(_as_json(error) if "--json" in sys.argv else f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_status)
+    except KeyboardInterrupt:
+        print("stopped; nothing was published", file=sys.stderr)
+        sys.exit(130)
+
+
+def _as_json(error: DiscreetError) -> str:
+    about: dict[str, Any] = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
+    if isinstance(error, PolicyError):
+        about["mistakes"] = [
+            {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
+        ]
+    return json.dumps({"error": about})

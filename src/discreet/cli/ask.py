@@ -1,0 +1,42 @@
+"""`discreet ask`: answer an SQL aggregate from a release."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import show
+
+
+def ask(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    question: Annotated[str, typer.Argument(help="An SQL aggregate over `microdata`.")],
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the SQL that answers it, and do not run it.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Answer a question with an estimate, its standard error, and bounds that contain the truth.
+
+    Example: discreet ask releases/2026-11 "SELECT AVG(salary) FROM microdata WHERE age > 50"
+    """
+    import discreet
+    from discreet.answer.answer import shown
+
+    with show.steps(2) as step:
+        step("opening")
+        opened = discreet.open_release(release)
+        if explain:
+            print(opened.explain(question))
+            return
+        step("answering")
+        answer = opened.ask(question)
+    if json:
+        show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": answer.notes})
+        return
+    show.as_table(answer.columns, [[shown(value) for value in row.values()] for row in answer.rows()])
+    for note in answer.notes:
+        print(f"note: {note}", file=sys.stderr)

@@ -1,0 +1,56 @@
+"""`discreet publish`: turn a private table into a release."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import show
+
+
+class Form(StrEnum):
+    """The format of the data files."""
+
+    parquet = "parquet"
+    csv = "csv"
+
+
+def publish(
+    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.")],
+    policy: Annotated[Path, typer.Option(help="The policy, a TOML file.")],
+    to: Annotated[Path, typer.Option(help="The folder to make; it must not exist.")],
+    form: Annotated[Form, typer.Option("--format", help="The format of the data files.")] = Form.parquet,
+    memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="For tests only: the release will say that it is not for publication.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Publish a table under a policy. The release is verified from its own files before it appears.
+
+    Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
+    """
+    import discreet
+    from discreet.publish import publish as act
+
+    rules = discreet.Policy.load(policy)
+    with show.steps(1 + len(act.STEPS)) as step:
+        step("reading")
+        table = discreet.read(file, memory_limit=memory_limit)
+        release = act.publish(table, rules, to=to, seed=seed, form=form.value, progress=step)
+    left_out = act.withheld(table, rules)
+    if json:
+        show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump()})
+        return
+    promise = release.promise
+    print(f"{to}: {promise.rows:,} rows in {promise.groups:,} groups, verified")
+    for sentence in rules.promises.sentences():
+        print(f"  promised: {sentence}")
+    print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
+    if left_out:
+        print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")
+    if not promise.for_publication:
+        print("  made with a seed: NOT FOR PUBLICATION")

@@ -1,0 +1,59 @@
+"""Print for people and for programs: data on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+Step = Callable[[str], None]
+
+
+def as_json(value: Any) -> None:
+    """Print a value as one JSON document."""
+
+    def plain(item: Any) -> Any:
+        if is_dataclass(item) and not isinstance(item, type):
+            return asdict(item)
+        return str(item) if isinstance(item, Path) or not hasattr(item, "item") else item.item()
+
+    print(json.dumps(value, default=plain, indent=2, ensure_ascii=False))
+
+
+def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
+    """Print a table, its first `left` columns flush left."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(Text(column), justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    wide = None if sys.stdout.isatty() else 10_000
+    Console(width=wide, highlight=False).print(table)
+
+
+@contextmanager
+def steps(total: int) -> Iterator[Step]:
+    """A progress bar on a terminal: call what is yielded with the name of each step as it starts."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=total + 1)
+
+        def step(name: str) -> None:
+            bar.update(task, description=name, advance=1)
+
+        yield step

@@ -1,0 +1,36 @@
+"""`discreet verify`: check the promise of a release from its files alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import show
+
+
+def verify(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Re-derive the guarantee of a release from its files, and look for what a release must never carry.
+
+    Exit status 4 if anything is wrong. Example: discreet verify releases/2026-11
+    """
+    import discreet
+    from discreet.errors import VerificationError
+
+    with show.steps(1) as step:
+        step("verifying")
+        report = discreet.verify(release)
+    if json:
+        show.as_json({"release": release, "ok": report.ok, "checks": report.checks})
+    else:
+        show.as_table(
+            ["", "check", "result"],
+            [["ok" if check.ok else "FAILED", check.name, check.detail] for check in report.checks],
+            left=3,
+        )
+    if not report.ok:
+        raise typer.Exit(VerificationError.exit_status)

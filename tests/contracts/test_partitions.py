@@ -1,0 +1,207 @@
+"""What every partition owes, whatever its algorithm: judged over the registry by plain Python."""
+
+from collections import Counter, defaultdict
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import PolicyError
+from discreet.guarantees import Guarantee
+from discreet.partition import PARTITIONS
+from discreet.partition.secret import Secret
+from discreet.policy import Policy
+
+GUARANTEES = [
+    {"l": 2},
+    {"l": 3},
+    {"l": 5},
+    {"k": 2},
+    {"k": 5},
+    {"distinct_l": 2},
+    {"distinct_l": 4},
+    {"k": 2, "l": 3},
+    {"k": 6, "l": 2},
+    {"l": 2, "distinct_l": 4},
+    {"l": 3, "distinct_l": 2},
+    {"k": 6, "distinct_l": 3},
+    {"k": 7, "l": 2, "distinct_l": 3},
+    {"k": 3, "l": 3, "distinct_l": 3},
+]
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(params=list(PARTITIONS))
+def partition(request):
+    return PARTITIONS[request.param]
+
+
+@pytest.fixture(params=GUARANTEES, ids=lambda g: " ".join(f"{name}={t}" for name, t in g.items()))
+def promised(request, partition):
+    """A guarantee that makes sense with the partition: the policy is the judge of that."""
+    try:
+        Policy(quasi=["q"], sensitive="s", guarantee=request.param, partition=partition.name)
+    except PolicyError as error:
+        pytest.skip(f"the policy refuses it: {error.mistakes[0].message}")
+    return request.param
+
+
+def keeps(counter, promised):
+    """Whether one group keeps the promises, by counting."""
+    size = sum(counter.values())
+    kept = {
+        "k": lambda k: size >= k,
+        "l": lambda l: all(times * l <= size for times in counter.values()),
+        "distinct_l": lambda l: len(counter) >= l,
+    }
+    return all(kept[name](threshold) for name, threshold in promised.items())
+
+
+def codes(values):
+    """Values as dense codes, in the type that the table's encoder gives."""
+    return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int32)
+
+
+def assign(partition, quasi, sensitive, promised, seed=0):
+    return partition.assign(quasi, sensitive, Guarantee.of(promised), Secret(seed))
+
+
+def check(groups, sensitive, promised):
+    """Every row has one group, groups are 0..g-1, and each keeps the promises."""
+    assert groups.shape == sensitive.shape
+    assert np.issubdtype(groups.dtype, np.integer)
+    members = defaultdict(Counter)
+    for group, value in zip(groups.tolist(), sensitive.tolist(), strict=True):
+        members[group][value] += 1
+    assert sorted(members) == list(range(len(members)))
+    broken = {group: counter for group, counter in members.items() if not keeps(counter, promised)}
+    assert not broken
+
+
+def as_sets(groups):
+    rows = defaultdict(set)
+    for row, group in enumerate(groups.tolist()):
+        rows[group].add(row)
+    return {frozenset(members) for members in rows.values()}
+
+
+def fair(values, promised):
+    """Counts made to meet the promises as one group, by adding to the rarest value until they do."""
+    counts = list(values)
+    while len(counts) < max(promised.get("l", 1), promised.get("distinct_l", 1)):
+        counts.append(1)
+    while not keeps(Counter(dict(enumerate(counts))), promised):
+        counts[counts.index(min(counts))] += 1
+    return counts
+
+
+@st.composite
+def tables(draw, promised):
+    """A small table that the guarantee allows: sensitive codes in any order, and up to three quasi-identifiers."""
+    counts = fair(draw(st.lists(st.integers(1, 9), min_size=1, max_size=9)), promised)
+    sensitive = draw(st.permutations([value for value, times in enumerate(counts) for _ in range(times)]))
+    n = len(sensitive)
+    widths = draw(st.lists(st.sampled_from([1, 2, 5, 1000]), min_size=1, max_size=3))
+    quasi = [draw(st.lists(st.integers(0, width - 1), min_size=n, max_size=n)) for width in widths]
+    return [codes(column) for column in quasi], np.array(sensitive, np.int32)
+
+
+@QUICK
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_rows_groups_and_promises(partition, promised, data, seed):
+    quasi, sensitive = data.draw(tables(promised))
+    before = [column.copy() for column in [*quasi, sensitive]]
+    groups = assign(partition, quasi, sensitive, promised, seed)
+    check(groups, sensitive, promised)
+    assert all(np.array_equal(a, b) for a, b in zip(before, [*quasi, sensitive], strict=True)), "the inputs changed"
+    assert np.array_equal(groups, assign(partition, quasi, sensitive, promised, seed)), "one seed, two results"
+
+
+def shapes():
+    """Larger tables with a difficulty each: (title, quasi-identifiers, sensitive)."""
+    rng = np.random.default_rng(20)
+    n = 3001
+    skew = codes(np.minimum(rng.geometric(0.15, n), 40))
+    wide = [rng.integers(0, 100, n), rng.integers(0, 2, n), rng.integers(0, 10**6, n)]
+    yield "one value in every quasi-identifier", [np.zeros(n, int)] * 2, skew
+    yield "every quasi-identifier unique", [rng.permutation(n), rng.permutation(n)], skew
+    yield "skewed sensitive values, mixed quasi-identifiers", wide, skew
+    yield "every sensitive value unique", wide, rng.permutation(n)
+    yield "more than 65,536 codes", [rng.integers(0, 2**31, 70_000)], rng.integers(0, 30, 70_000)
+    yield "rows sorted by the sensitive value", [np.sort(rng.integers(0, 50, n))], np.sort(skew)
+    yield "quasi-identifier equal to the sensitive value", [skew], skew
+
+
+SHAPES = [(title, [codes(column) for column in quasi], codes(sensitive)) for title, quasi, sensitive in shapes()]
+
+
+@pytest.mark.parametrize(("quasi", "sensitive"), [s[1:] for s in SHAPES], ids=[s[0] for s in SHAPES])
+def test_difficult_tables(partition, promised, quasi, sensitive):
+    assert keeps(Counter(sensitive.tolist()), promised), "as one group the table breaks it: nothing would be tested"
+    check(assign(partition, quasi, sensitive, promised), sensitive, promised)
+
+
+@pytest.mark.parametrize("others", ["even", "uneven", "single"])
+@pytest.mark.parametrize("top", [1, 2, 7])
+def test_exactly_eligible(partition, promised, top, others):
+    """The most frequent value holds exactly 1/l of the rows, however the others share the rest."""
+    k, l, distinct = promised.get("k", 1), promised.get("l", 2), promised.get("distinct_l", 1)
+    top = max(top, -(-k // l), distinct)
+    rest, parts = (l - 1) * top, max(l, distinct) - 1
+    counts = {
+        "even": [top, *(rest // parts + (i < rest % parts) for i in range(parts))],
+        "uneven": [top] * (l - 1) + [1] * top,
+        "single": [top] + [1] * rest,
+    }[others]
+    assert max(counts) * l == sum(counts)
+    sensitive = np.random.default_rng(top).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
+    quasi = [codes(np.random.default_rng(top).integers(0, 4, sensitive.size))]
+    check(assign(partition, quasi, sensitive, promised), sensitive, promised)
+
+
+def test_smallest_tables(partition, promised):
+    """As few rows as the guarantee allows, and one or two more: all of them in one group or two."""
+    least = max(promised.values())
+    for n in range(least, least + 3):
+        sensitive = np.arange(n, dtype=np.int32)
+        check(assign(partition, [np.zeros(n, np.int32)], sensitive, promised), sensitive, promised)
+
+
+def test_rows_not_a_multiple_of_the_threshold(partition, promised):
+    step = max(promised.values())
+    for n in range(10 * step, 11 * step + 1):
+        sensitive = codes(np.random.default_rng(n).permutation(np.arange(n) % (2 * step)))
+        quasi = [codes(np.random.default_rng(n + 1).integers(0, 7, n))]
+        check(assign(partition, quasi, sensitive, promised), sensitive, promised)
+
+
+def test_codes_that_no_row_holds(partition, promised):
+    sensitive = (np.random.default_rng(5).permutation(np.arange(121) % 11) * 3 + 2).astype(np.int32)
+    quasi = [(codes(np.random.default_rng(6).integers(0, 9, 121)) * 2 + 1).astype(np.int32)]
+    check(assign(partition, quasi, sensitive, promised), sensitive, promised)
+
+
+def test_seeds_matter(partition, promised):
+    """400 rows have far too many partitions for twenty seeds to meet on one."""
+    rng = np.random.default_rng(1)
+    quasi, sensitive = [codes(rng.integers(0, 30, 400))], codes(rng.integers(0, 20, 400))
+    made = [as_sets(assign(partition, quasi, sensitive, promised, seed)) for seed in range(20)]
+    assert all(made[i] != made[j] for i in range(20) for j in range(i))
+    unseeded = [as_sets(partition.assign(quasi, sensitive, Guarantee.of(promised), Secret())) for _ in range(2)]
+    assert unseeded[0] != unseeded[1]
+
+
+def test_alike_rows_are_matched_uniformly(partition):
+    """Three rows of one value and three of another, all else equal: each of the 6 ways to pair them is as likely."""
+    sensitive, quasi, draws = np.array([0, 0, 0, 1, 1, 1], np.int32), [np.zeros(6, np.int32)], 3000
+    ways = Counter()
+    for seed in range(draws):
+        groups = assign(partition, quasi, sensitive, {"l": 2}, seed).tolist()
+        assert len(set(groups)) == 3
+        ways[tuple(groups[3:].index(group) for group in groups[:3])] += 1
+    assert len(ways) == 6
+    statistic = sum((seen - draws / 6) ** 2 / (draws / 6) for seen in ways.values())
+    # Laurent and Massart (2000), lemma 1: chi-square with 5 degrees of freedom exceeds this with p < exp(-20).
+    assert statistic < 5 + 2 * sqrt(5 * 20) + 2 * 20

@@ -1,0 +1,87 @@
+"""The import rules that turn the waist into a check: who may see raw rows, and who may touch a driver."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src"
+PRIVATE = {"table", "policy", "guarantees", "partition", "publish"}
+# A layer may import, at any depth of its modules' imports, nothing of these layers.
+FORBIDDEN = {
+    "errors": PRIVATE | {"engines", "release", "answer", "audit", "cli"},
+    "words": PRIVATE | {"engines", "release", "answer", "audit", "cli"},
+    "engines": PRIVATE | {"release", "answer", "audit", "cli"},
+    "table": (PRIVATE - {"table"}) | {"release", "answer", "audit", "cli"},
+    "guarantees": (PRIVATE - {"guarantees"}) | {"release", "answer", "audit", "cli"},
+    "partition": (PRIVATE - {"partition", "guarantees"}) | {"release", "answer", "audit", "cli"},
+    "policy": {"table", "answer", "audit", "cli"},
+    "publish": {"audit", "cli"},
+    "release": PRIVATE | {"audit", "cli"},
+    "answer": PRIVATE | {"audit", "cli"},
+    "audit": PRIVATE | {"cli"},
+}
+DRIVERS = {"duckdb": "discreet.engines.duckdb"}
+
+
+def modules(source: Path) -> dict[str, Path]:
+    """Every module of the package and its file."""
+    found = {}
+    for path in sorted((source / "discreet").rglob("*.py")):
+        parts = path.relative_to(source).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
+    """The modules that a file imports, and whether it does so for types only."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in known else node.module for name in names]
+        for name in names:
+            yield name, id(node) in for_types
+
+
+def layer(module: str) -> str:
+    """The room a module is in."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def faults(source: Path = SOURCE) -> list[str]:
+    """Every import that breaks a rule, directly or through other modules."""
+    known = modules(source)
+    edges = {name: {found for found, typed in imports(path, known) if not typed} for name, path in known.items()}
+    wrong = []
+    for name in known:
+        for driver, home in DRIVERS.items():
+            if name != home and any(found.split(".")[0] == driver for found in edges[name]):
+                wrong.append(f"{name} imports the driver {driver}; only {home} may")
+        reached, waiting = set(), [name]
+        while waiting:
+            at = waiting.pop()
+            for found in edges.get(at, ()):
+                if found in known and found not in reached:
+                    reached.add(found)
+                    waiting.append(found)
+        banned = FORBIDDEN.get(layer(name), set())
+        wrong += [f"{name} reaches {found}" for found in sorted(reached) if layer(found) in banned]
+    return wrong
+
+
+if __name__ == "__main__":
+    found = faults()
+    print("\n".join(found) or "imports: every layer keeps to its side of the waist")
+    sys.exit(1 if found else 0)
