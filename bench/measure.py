@@ -16,7 +16,9 @@ class Cost:
     gigabytes: float
 
 
-def cost(act: Callable[..., None], *arguments: object, times: int = 3, warm_up: tuple[object, ...] | None = None) -> Cost:
+def cost(
+    act: Callable[..., None], *arguments: object, times: int = 3, warm_up: tuple[object, ...] | None = None
+) -> Cost:
     """The median time of an act, and the most memory that it ever took; each time in a fresh process."""
     spawn = multiprocessing.get_context("spawn")
     costs = []

@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 
 import duckdb
-from data import QUASI, SENSITIVE, table
-from measure import cost, verdict
 
 import discreet
+from data import QUASI, SENSITIVE, table
+from measure import cost, verdict
 
 LIMITS = {"deal": 3, "anatomize": 3, "local": 10}
 GIGABYTES = 4
@@ -20,7 +20,9 @@ def copy(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         columns = ", ".join([*QUASI, SENSITIVE])
         source, target = f"read_parquet('{path}')", f"{folder}/copy.parquet"
-        duckdb.connect().execute(f"COPY (SELECT * FROM {source} ORDER BY hash({columns})) TO '{target}' (FORMAT parquet)")
+        duckdb.connect().execute(
+            f"COPY (SELECT * FROM {source} ORDER BY hash({columns})) TO '{target}' (FORMAT parquet)"
+        )
 
 
 def publish(path: Path, partition: str) -> None:

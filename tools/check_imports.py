@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
-PRIVATE = {"table", "policy", "guarantees", "partition", "publish"}
+PRIVATE = {"table", "policy", "guarantees", "partition", "publication"}
 # A layer may import, at any depth of its modules' imports, nothing of these layers.
 FORBIDDEN = {
     "errors": PRIVATE | {"engines", "release", "answer", "audit", "cli"},
@@ -18,7 +18,7 @@ FORBIDDEN = {
     "guarantees": (PRIVATE - {"guarantees"}) | {"release", "answer", "audit", "cli"},
     "partition": (PRIVATE - {"partition", "guarantees"}) | {"release", "answer", "audit", "cli"},
     "policy": {"table", "answer", "audit", "cli"},
-    "publish": {"audit", "cli"},
+    "publication": {"audit", "cli"},
     "release": PRIVATE | {"audit", "cli"},
     "answer": PRIVATE | {"audit", "cli"},
     "audit": PRIVATE | {"cli"},

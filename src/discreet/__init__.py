@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet.answer import ask
     from discreet.policy import Policy
-    from discreet.publish.publish import publish
+    from discreet.publication.publish import publish
     from discreet.release import open_release, verify
     from discreet.table import read
 
@@ -19,7 +19,7 @@ _HOMES = {
     "Policy": "discreet.policy",
     "ask": "discreet.answer",
     "open_release": "discreet.release",
-    "publish": "discreet.publish.publish",
+    "publish": "discreet.publication.publish",
     "read": "discreet.table",
     "verify": "discreet.release",
 }

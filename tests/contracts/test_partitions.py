@@ -30,7 +30,7 @@ GUARANTEES = [
     {"k": 7, "l": 2, "distinct_l": 3},
     {"k": 3, "l": 3, "distinct_l": 3},
 ]
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(params=list(PARTITIONS))

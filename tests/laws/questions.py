@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
-from laws.worlds import Measure, Question, arrangements
 
 from discreet import Policy, read
-from discreet.publish.publish import publish_groups
+from discreet.publication.publish import publish_groups
 from discreet.release import Release
+from laws.worlds import Measure, Question, arrangements
 
 WORLDS = 1500  # at most, so that all of them can be enumerated
 FRACTIONS = ("0", "0.1", "0.25", "0.3", "0.5", "0.625", "0.75", "0.9", "1")
@@ -123,20 +123,21 @@ KINDS = {
         ("CAST({c} AS DATE)",),
     ),
 }
-NAMES = ("age", "Zip code", "value", "n", "group", "grp", "key_0", "picks", "select", 'a"b', "urn; --", "m0")
+NAMES = ("age", "Zip code", "value", "n", "group", "grp", "key_0", "picks", "select", 'a"b', "urn; --")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a random table."""
+    """A column of a random table; questions compare it with `constants`."""
 
     name: str
     kind: str
+    constants: tuple[Any, ...] = ()
 
     def fill(self, draw: st.DrawFn, template: str) -> str:
         """An expression over this column, with constants of its kind."""
         quoted = '"' + self.name.replace('"', '""') + '"'
-        v, w = (_literal(draw(st.sampled_from(KINDS[self.kind].values))) for _ in range(2))
+        v, w = (_literal(draw(st.sampled_from(self.constants or KINDS[self.kind].values))) for _ in range(2))
         return template.format(c=quoted, v=v, w=w)
 
 
@@ -173,32 +174,34 @@ class Case:
 
 
 @st.composite
-def cases(draw: st.DrawFn, sensitive: Sequence[str], *, alike: bool = False) -> Case:
+def cases(draw: st.DrawFn, of_sensitive: Sequence[str], *, alike: bool = False) -> Case:
     """A tiny table in one to three groups of two to five rows; `alike`: in more groups with the same sensitive values."""
     names = draw(st.permutations(NAMES))
     kinds = draw(
         st.lists(st.sampled_from(["integer", "string", "boolean", "date", "float", "decimal"]), min_size=2, max_size=3)
     )
-    quasi = tuple(Column(name, kind) for name, kind in zip(names, kinds, strict=False))
-    held = Column(names[3], draw(st.sampled_from(sensitive)))
-    values = _cells(held.kind, missing=draw(st.booleans()))
+    kind = draw(st.sampled_from(of_sensitive))
+    values = _cells(kind, missing=draw(st.booleans()))
     if alike:
         shared = draw(st.lists(values, min_size=2, max_size=3))
         groups = [shared] * draw(st.integers(2, 6))
     else:
         groups = draw(st.lists(st.lists(values, min_size=2, max_size=5), min_size=1, max_size=3))
     if all(value is None for group in groups for value in group):
-        groups = [[*groups[0][1:], KINDS[held.kind].values[0]], *groups[1:]]
+        groups = [[*groups[0][1:], KINDS[kind].values[0]], *groups[1:]]
     while prod(map(arrangements, groups)) > WORLDS:
         groups = groups[:-1]
     rows = draw(st.permutations([(number, value) for number, group in enumerate(groups) for value in group]))
-    arrays = {}
-    for column in quasi:
-        cells = _cells(column.kind, missing=draw(st.booleans()))
+    columns = {}
+    for name, of_kind in zip(names, kinds, strict=False):
+        cells = _cells(of_kind, missing=draw(st.booleans()))
         listed = draw(st.lists(cells, min_size=len(rows), max_size=len(rows)))
-        arrays[column.name] = pa.array(listed, KINDS[column.kind].type)
-    arrays[held.name] = pa.array([value for _, value in rows], KINDS[held.kind].type)
-    return Case(quasi, held, pa.table(arrays), tuple(number for number, _ in rows))
+        columns[_column(name, of_kind, listed)] = pa.array(listed, KINDS[of_kind].type)
+    held = [value for _, value in rows]
+    columns[_column(names[3], kind, held)] = pa.array(held, KINDS[kind].type)
+    table = pa.table({column.name: array for column, array in columns.items()})
+    *quasi, sensitive = columns
+    return Case(tuple(quasi), sensitive, table, tuple(number for number, _ in rows))
 
 
 @st.composite
@@ -213,6 +216,10 @@ def questions(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column, *, ke
     return Question(tuple(grouped), tuple(measures), draw(_wheres(quasi, sensitive)))
 
 
+def _column(name: str, kind: str, values: Sequence[Any]) -> Column:
+    return Column(name, kind, tuple(dict.fromkeys(value for value in values if value is not None)))
+
+
 def _cells(kind: str, *, missing: bool) -> st.SearchStrategy[Any]:
     values = st.sampled_from(KINDS[kind].values)
     return st.one_of(values, values, st.none()) if missing else values
@@ -223,7 +230,7 @@ def _measures(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column) -> Me
     function = draw(st.sampled_from(["count", "sum", "avg", "min", "max", "disc", "cont"]))
     if function == "count" and draw(st.booleans()):
         return Measure("COUNT(*)", "count")
-    column = draw(st.sampled_from([sensitive, sensitive, *quasi]))
+    column = draw(st.sampled_from([*[sensitive] * 4, *quasi]))
     kind = KINDS[column.kind]
     numeric = function in {"sum", "avg", "cont"}
     template = draw(st.sampled_from(kind.numbers if numeric else ("{c}", *kind.numbers, *kind.keys)))
@@ -240,7 +247,7 @@ def _measures(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column) -> Me
 
 @st.composite
 def _wheres(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column) -> str | None:
-    parts = [draw(_conditions(columns)) for columns in (quasi, [sensitive]) if draw(st.booleans())]
+    parts = [draw(_conditions(columns)) for columns in (quasi, [sensitive]) if draw(st.integers(0, 3))]
     if not parts:
         return None
     if draw(st.booleans()):
@@ -276,7 +283,7 @@ def _atoms(draw: st.DrawFn, columns: Sequence[Column]) -> str:
     pair = [draw(st.sampled_from(columns)) for _ in range(2)]
     left, right = (one.fill(draw, draw(st.sampled_from(KINDS[one.kind].numbers))) for one in pair)
     comparison = draw(st.sampled_from(["{} + {} > 2", "{} <= {}", "{} = {}", "{} - {} < 0"]))
-    return draw(st.sampled_from([comparison.format(left, right), "TRUE", "1 = 0", "NULL"]))
+    return draw(st.sampled_from([comparison.format(left, right)] * 5 + ["TRUE", "1 = 0", "NULL"]))
 
 
 def _literal(value: Any) -> str:

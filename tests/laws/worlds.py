@@ -81,7 +81,7 @@ class Worlds:
         """For each combination of keys that occurs in some world, what each measure must give."""
         texts = [*question.keys, *(measure.argument or "NULL" for measure in question.measures)]
         columns = "".join(f", ({text})" for text in texts)
-        found = self.connection.execute(
+        found = self.connection.sql(
             f'SELECT ({question.where or "TRUE"}) IS TRUE{columns} FROM pairs ORDER BY "row number", "value number"'
         ).to_arrow_table()
         matches, *columns = (column.to_pylist() for column in found.columns)

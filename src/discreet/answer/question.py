@@ -11,7 +11,16 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from discreet.answer.grammar import AGGREGATES, SUPPORTED, Side, check_scalar, conjuncts, refusal, side
+from discreet.answer.grammar import (
+    AGGREGATES,
+    SUPPORTED,
+    Side,
+    check_names_a_column,
+    check_scalar,
+    conjuncts,
+    refusal,
+    side,
+)
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.words import nearest
@@ -172,9 +181,10 @@ def _keys(select: exp.Select, items: Sequence[_Item], sensitive: str) -> tuple[K
         raise QueryError("only plain GROUP BY is supported", hint="list the columns or expressions to group by")
     grouped = [_referred(expression, items) for expression in _clause(select, "group")]
     for expression in grouped:
-        if isinstance(expression, AGGREGATES):
+        if type(expression) in AGGREGATES:
             raise QueryError("GROUP BY names an aggregate", hint="group by quasi-identifiers or the sensitive column")
         check_scalar(expression)
+        check_names_a_column(expression)
     shown = {item.expression: item.alias or item.expression.name or item.expression.sql() for item in items}
     keys = {
         expression: Key(expression, side(expression, sensitive), shown.get(expression, f"key {i}"), expression in shown)
@@ -209,7 +219,7 @@ def _aggregates(
         if item.expression in by_expression:
             columns.append(by_expression[item.expression])
             continue
-        if not isinstance(item.expression, AGGREGATES):
+        if type(item.expression) not in AGGREGATES:
             check_scalar(item.expression)
             raise QueryError(
                 f"`{item.expression.sql(dialect='duckdb')}` is neither an aggregate nor in GROUP BY",
@@ -218,6 +228,7 @@ def _aggregates(
         function, argument, fraction = _measure(item.expression)
         if argument is not None:
             check_scalar(argument)
+            check_names_a_column(argument)
         name = item.alias or "_".join(filter(None, [_word(item.expression, function), _label(argument)]))
         at = side(argument, sensitive) if argument is not None else "quasi"
         aggregates.append(Aggregate(function, argument, at, _fresh(name, taken), fraction))
@@ -227,6 +238,8 @@ def _aggregates(
 
 def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
     half = Fraction(1, 2)
+    if any(value for part, value in node.args.items() if part not in {"this", "expression", "quantile", "big_int"}):
+        raise refusal(node)  # MIN(x, n), IGNORE NULLS and the like
     if isinstance(node, exp.WithinGroup):
         order = node.expression.expressions
         if (
@@ -239,7 +252,7 @@ def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
         return "quantile_cont" if continuous else "quantile_disc", order[0].this, _fraction(node.this.this)
     if isinstance(node, exp.Count):
         counted = node.this
-        if node.expressions or isinstance(counted, exp.Distinct):
+        if isinstance(counted, exp.Distinct):
             raise refusal(exp.Distinct())
         if counted is None or isinstance(counted, exp.Star | exp.Literal):
             return "count", None, half
@@ -251,8 +264,6 @@ def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
     if isinstance(node, exp.PercentileCont | exp.PercentileDisc | exp.Quantile):
         function: Function = "quantile_cont" if isinstance(node, exp.PercentileCont) else "quantile_disc"
         return function, node.this, _fraction(node.args.get("quantile") or node.args.get("expression"))
-    if node.args.get("expressions"):  # MIN(x, n) and the like
-        raise refusal(node)
     plain: dict[type[exp.Expr], Function] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
     return plain[type(node)], node.this, half
 
@@ -303,6 +314,8 @@ def _number(select: exp.Select, clause: str) -> int | None:
     node = select.args.get(clause)
     if node is None:
         return None
+    if node.args.get("limit_options") or node.expressions:
+        raise refusal(node)
     if isinstance(node.expression, exp.Literal) and node.expression.this.isdigit():
         return int(node.expression.this)
     raise QueryError(f"{clause.upper()} needs a whole number", hint=f"write {clause.upper()} 10")

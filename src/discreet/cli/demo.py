@@ -48,7 +48,7 @@ def demo(
     Example: discreet demo --keep releases/demo
     """
     import discreet
-    from discreet.publish.publish import STEPS, publish
+    from discreet.publication.publish import STEPS
     from discreet.table.people import people
 
     policy = discreet.Policy(
@@ -65,7 +65,7 @@ def demo(
         table = discreet.read(people(rows), name="people")
         step("inspecting")
         today = table.inspect(quasi=QUASI, sensitive="salary")
-        release = publish(table, policy, to=keep or Path(folder) / "people", progress=step)
+        release = discreet.publish(table, policy, to=keep or Path(folder) / "people", progress=step)
         step("asking")
         answers = [(title, release.ask(question), truth(table, question)) for title, question in QUESTIONS]
         report = release.verify()

@@ -59,7 +59,7 @@ def inspect(
         print(f"  {about.combinations:,} combinations: a linked row is the right person's in {about.risk:.1%} of cases")
     if value := profile.sensitive:
         print(
-            f"\n{value.sensitive}: {value.distinct:,} distinct values, the most frequent in {value.top_share:.1%} of rows"
+            f"\n{value.sensitive}: {value.distinct:,} distinct values, the top one in {value.top_share:.1%} of the rows"
         )
         print(f"  the largest guarantee l that this column allows is {value.largest_l}")
     if not profile.quasi:

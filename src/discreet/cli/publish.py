@@ -34,14 +34,14 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
     """
     import discreet
-    from discreet.publish import publish as act
+    from discreet.publication.publish import STEPS, withheld
 
     rules = discreet.Policy.load(policy)
-    with show.steps(1 + len(act.STEPS)) as step:
+    with show.steps(1 + len(STEPS)) as step:
         step("reading")
         table = discreet.read(file, memory_limit=memory_limit)
-        release = act.publish(table, rules, to=to, seed=seed, form=form.value, progress=step)
-    left_out = act.withheld(table, rules)
+        release = discreet.publish(table, rules, to=to, seed=seed, form=form.value, progress=step)
+    left_out = withheld(table, rules)
     if json:
         show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump()})
         return

@@ -118,7 +118,7 @@ def _scan(path: Path) -> exp.Table:
 def _translated(error: duckdb.Error) -> DiscreetError:
     """Our error for one of DuckDB's: never with the rows and values that it likes to quote."""
     text = str(error)
-    if "CSV" in text:
+    if "CSV Error" in text or "sniffing file" in text:
         line = re.search(r"Line: (\d+)", text)
         return InputError(f"line {line[1]} cannot be read as CSV" if line else "it cannot be read as CSV")
     if isinstance(error, duckdb.OutOfMemoryException):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
 from discreet.partition import PARTITIONS
-from discreet.publish import PUBLICATIONS
+from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
 
 if TYPE_CHECKING:

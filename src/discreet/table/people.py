@@ -37,7 +37,7 @@ def people(rows: int = 100_000, *, seed: int = 1) -> pa.Table:
     sex = chance.random(rows) < 0.52
     schooling = np.array([-0.4, 0.7, 0.3, 0.6, 0.2, -1.8])
     education = _draw(chance, schooling + np.outer(age, [0.6, 1.0, 0.4, -0.4, -0.3, -0.1]) / 60)
-    marital = _draw(chance, np.column_stack([-age / 14, age / 60, age / 40, age / 9]) + [4.2, 1.6, -0.3, -6.0])
+    marital = _draw(chance, np.column_stack([4.2 - age / 14, 1.6 + age / 60, age / 40 - 0.3, age / 9 - 6]))
     country = chance.choice(len(COUNTRIES), rows, p=_zipf(len(COUNTRIES), 1.6))
     home = chance.choice(400, rows, p=_zipf(400, 0.8))
     common, by_age, by_sex = np.array(list(DIAGNOSES.values())).T

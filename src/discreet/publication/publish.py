@@ -14,8 +14,8 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.secret import Secret
 from discreet.policy import Policy
-from discreet.publish import PUBLICATIONS
-from discreet.publish.draft import Draft, present
+from discreet.publication import PUBLICATIONS
+from discreet.publication.draft import Draft, present
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise
 from discreet.release.write import free, write

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet.publish.draft import Draft
+    from discreet.publication.draft import Draft
     from discreet.release.write import Sheet
 
 
@@ -23,7 +23,7 @@ class Publication:
 
     def sheets(self, draft: Draft) -> Sequence[Sheet]:
         """The data files of a release."""
-        sheets: Sequence[Sheet] = import_module(f"discreet.publish.{self.name}").sheets(draft)
+        sheets: Sequence[Sheet] = import_module(f"discreet.publication.{self.name}").sheets(draft)
         return sheets
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.publish.draft import Draft
+from discreet.publication.draft import Draft
 from discreet.release.manifest import FieldSpec, ForeignKey, Reference, TableSpec
 from discreet.release.write import Sheet
 

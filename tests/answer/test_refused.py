@@ -1,0 +1,56 @@
+"""Every refused question is refused for the reason its case names, with a hint, before anything runs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import QueryError
+from discreet.policy import Policy
+from discreet.publication.publish import publish
+
+CASES = (Path(__file__).parent.parent / "cases" / "sql" / "refused.sql").read_text(encoding="utf-8")
+REFUSED = [
+    pytest.param(*parts, id=parts[0]) for parts in re.findall(r"^-- (.+?) \| (.+?)\n((?:(?!-- ).*\n)*)", CASES, re.MULTILINE)
+]
+
+
+@pytest.fixture(scope="module")
+def release(people, tmp_path_factory):
+    policy = Policy(
+        quasi=["age", "sex", "education"], sensitive="salary", drop="rest", guarantee={"l": 4}, partition="deal"
+    )
+    return publish(people, policy, to=tmp_path_factory.mktemp("releases") / "r")
+
+
+@pytest.mark.parametrize(("title", "reason", "sql"), REFUSED)
+def test_refused(release, title, reason, sql):
+    with pytest.raises(QueryError, match=re.escape(reason)):
+        release.ask(sql)
+
+
+def test_there_are_cases():
+    assert len(REFUSED) > 70
+
+
+def test_the_engine_behind_the_desk_is_sealed(release, tmp_path):
+    """Even SQL that slipped through could not touch files, the network or settings."""
+    from sqlglot import parse_one
+
+    from discreet.errors import EngineError
+
+    release.ask("SELECT COUNT(*) FROM microdata")
+    for sql in [
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM 'qit.parquet'",
+        f"COPY qit TO '{tmp_path / 'out.csv'}'",
+        "ATTACH 'other.db'",
+        "SET enable_external_access = true",
+        "SET threads = 1",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SELECT * FROM read_csv('http://localhost/x.csv')",
+    ]:
+        with pytest.raises(EngineError):
+            release.desk._engine._execute(parse_one(sql, dialect="duckdb"))
+    assert not (tmp_path / "out.csv").exists()

@@ -1,0 +1,42 @@
+"""The waist holds, and the check that says so can fail."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from check_imports import faults  # noqa: E402
+
+
+def test_layers_keep_to_their_side():
+    assert faults() == []
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("answer/desk.py", "from discreet.table import read"),
+        ("audit/order.py", "from discreet.partition.secret import Secret"),
+        ("release/verify.py", "from discreet.guarantees import Guarantee"),
+        ("table/read.py", "import duckdb"),
+        ("words.py", "import discreet.answer.desk"),
+    ],
+)
+def test_a_planted_import_is_found(place, line, tmp_path):
+    for path in (ROOT / "src").rglob("*.py"):
+        copy = tmp_path / path.relative_to(ROOT / "src")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    file = tmp_path / "discreet" / place
+    file.write_text(f"{file.read_text(encoding='utf-8')}\n\ndef late() -> None:\n    {line}\n", encoding="utf-8")
+    assert faults(tmp_path)
+
+
+@pytest.mark.parametrize("heavy", ["duckdb", "pyarrow", "numba", "sqlglot", "pandas", "numpy", "pydantic"])
+def test_help_loads_nothing_heavy(heavy):
+    program = f"import sys, discreet.cli; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
