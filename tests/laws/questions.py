@@ -1,4 +1,4 @@
-"""Random tables in groups, and random questions about them."""
+"""Random tiny tables in groups, and random questions about them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from decimal import Decimal
 from fractions import Fraction
 from math import prod
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import strategies as st
 
 from discreet import Policy, read
 from discreet.publication.publish import publish_groups
 from discreet.release import Release
-from laws.worlds import Measure, Question, arrangements
+from laws.worlds import Function, Measure, Question, arrangements
 
 WORLDS = 1500  # at most, so that all of them can be enumerated
 FRACTIONS = ("0", "0.1", "0.25", "0.3", "0.5", "0.625", "0.75", "0.9", "1")
@@ -123,6 +123,7 @@ KINDS = {
         ("CAST({c} AS DATE)",),
     ),
 }
+QUASI = ("integer", "integer", "string", "string", "boolean", "date", "float", "decimal", "timestamp")
 NAMES = ("age", "Zip code", "value", "n", "group", "grp", "key_0", "picks", "select", 'a"b', "urn; --")
 
 
@@ -132,13 +133,26 @@ class Column:
 
     name: str
     kind: str
-    constants: tuple[Any, ...] = ()
+    constants: tuple[Any, ...]
 
-    def fill(self, draw: st.DrawFn, template: str) -> str:
+    @classmethod
+    def of(cls, name: str, kind: str, values: Sequence[Any]) -> Column:
+        """A column that holds these values."""
+        return cls(name, kind, tuple(dict.fromkeys(v for v in values if v is not None)) or KINDS[kind].values)
+
+    def fill(self, rng: Random, template: str) -> str:
         """An expression over this column, with constants of its kind."""
         quoted = '"' + self.name.replace('"', '""') + '"'
-        v, w = (_literal(draw(st.sampled_from(self.constants or KINDS[self.kind].values))) for _ in range(2))
+        v, w = (_literal(rng.choice(self.constants)) for _ in range(2))
         return template.format(c=quoted, v=v, w=w)
+
+    def number(self, rng: Random) -> str:
+        """An expression that can be summed."""
+        return self.fill(rng, rng.choice(KINDS[self.kind].numbers))
+
+    def value(self, rng: Random) -> str:
+        """Any expression but a bare number of another kind."""
+        return self.fill(rng, rng.choice(["{c}", *KINDS[self.kind].keys]))
 
 
 @dataclass(frozen=True)
@@ -150,140 +164,113 @@ class Case:
     table: pa.Table
     groups: tuple[int, ...]
 
-    @property
-    def policy(self) -> Policy:
-        return Policy(
+    @contextmanager
+    def released(self) -> Iterator[Release]:
+        """The release of the table in these groups."""
+        policy = Policy(
             quasi=tuple(column.name for column in self.quasi),
             sensitive=self.sensitive.name,
             guarantee={"k": 2},
             partition="deal",
             missing_sensitive="value",
         )
-
-    @contextmanager
-    def released(self) -> Iterator[Release]:
-        """The release of the table in these groups."""
         private = read(self.table)
         with tempfile.TemporaryDirectory() as folder:
-            codes = private.codes(self.sensitive.name)
+            codes = private.codes(policy.sensitive)
             groups = np.array(self.groups, np.int32)
-            release = publish_groups(private, self.policy, codes, groups, to=Path(folder) / "release")
+            release = publish_groups(private, policy, codes, groups, to=Path(folder) / "release")
             private.close()
             yield release
             release.desk.close()
 
+    def __str__(self) -> str:
+        return f"{self.table.to_pydict()} in the groups {self.groups}"
 
-@st.composite
-def cases(draw: st.DrawFn, of_sensitive: Sequence[str], *, alike: bool = False) -> Case:
-    """A tiny table in one to three groups of two to five rows; `alike`: in more groups with the same sensitive values."""
-    names = draw(st.permutations(NAMES))
-    kinds = draw(
-        st.lists(st.sampled_from(["integer", "string", "boolean", "date", "float", "decimal"]), min_size=2, max_size=3)
-    )
-    kind = draw(st.sampled_from(of_sensitive))
-    values = _cells(kind, missing=draw(st.booleans()))
+
+def random_case(rng: Random, kinds: Sequence[str], *, alike: bool = False) -> Case:
+    """A tiny table whose worlds can be enumerated, with a sensitive column of one of `kinds`.
+
+    It has one to three groups of two to five rows; if `alike`, more groups, with the same sensitive values.
+    """
+    kind = rng.choice(kinds)
     if alike:
-        shared = draw(st.lists(values, min_size=2, max_size=3))
-        groups = [shared] * draw(st.integers(2, 6))
+        groups = [_cells(rng, kind, rng.randint(2, 3))] * rng.randint(2, 6)
     else:
-        groups = draw(st.lists(st.lists(values, min_size=2, max_size=5), min_size=1, max_size=3))
+        groups = [_cells(rng, kind, rng.choice([2, 3, 3, 4, 5])) for _ in range(rng.randint(1, 3))]
     if all(value is None for group in groups for value in group):
-        groups = [[*groups[0][1:], KINDS[kind].values[0]], *groups[1:]]
+        groups[0] = [*groups[0][1:], KINDS[kind].values[0]]
     while prod(map(arrangements, groups)) > WORLDS:
-        groups = groups[:-1]
-    rows = draw(st.permutations([(number, value) for number, group in enumerate(groups) for value in group]))
-    columns = {}
-    for name, of_kind in zip(names, kinds, strict=False):
-        cells = _cells(of_kind, missing=draw(st.booleans()))
-        listed = draw(st.lists(cells, min_size=len(rows), max_size=len(rows)))
-        columns[_column(name, of_kind, listed)] = pa.array(listed, KINDS[of_kind].type)
-    held = [value for _, value in rows]
-    columns[_column(names[3], kind, held)] = pa.array(held, KINDS[kind].type)
-    table = pa.table({column.name: array for column, array in columns.items()})
-    *quasi, sensitive = columns
+        groups.pop()
+    rows = [(number, value) for number, group in enumerate(groups) for value in group]
+    rng.shuffle(rows)
+    names = rng.sample(NAMES, 4)
+    kinds_of_quasi = rng.choices(QUASI, k=rng.randint(2, 3))
+    columns = {(name, of): _cells(rng, of, len(rows)) for name, of in zip(names, kinds_of_quasi, strict=False)}
+    columns[names[3], kind] = [value for _, value in rows]
+    table = pa.table({name: pa.array(values, KINDS[of].type) for (name, of), values in columns.items()})
+    *quasi, sensitive = (Column.of(name, of, values) for (name, of), values in columns.items())
     return Case(tuple(quasi), sensitive, table, tuple(number for number, _ in rows))
 
 
-@st.composite
-def questions(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column, *, keys: bool = False) -> Question:
+def random_question(rng: Random, quasi: Sequence[Column], sensitive: Column, *, keys: bool = False) -> Question:
     """A question with up to three aggregates about either side, with conditions on both, and with keys if wanted."""
-    columns = [*quasi, sensitive]
-    grouped: list[str] = []
-    if keys:
-        by = draw(st.lists(st.sampled_from(columns), min_size=1, max_size=2, unique=True))
-        grouped = [column.fill(draw, draw(st.sampled_from(["{c}", *KINDS[column.kind].keys]))) for column in by]
-    measures = draw(st.lists(_measures(quasi, sensitive), min_size=1, max_size=3))
-    return Question(tuple(grouped), tuple(measures), draw(_wheres(quasi, sensitive)))
+    by = rng.sample([*quasi, sensitive], rng.randint(1, 2)) if keys else []
+    measures = [_measure(rng, quasi, sensitive) for _ in range(rng.choice([1, 1, 2, 3]))]
+    return Question(tuple(column.value(rng) for column in by), tuple(measures), _where(rng, quasi, sensitive))
 
 
-def _column(name: str, kind: str, values: Sequence[Any]) -> Column:
-    return Column(name, kind, tuple(dict.fromkeys(value for value in values if value is not None)))
+def _cells(rng: Random, kind: str, size: int) -> list[Any]:
+    values: list[Any] = rng.choices(KINDS[kind].values, k=size)
+    if rng.random() < 0.4:
+        values = [None if rng.random() < 0.3 else value for value in values]
+    return values
 
 
-def _cells(kind: str, *, missing: bool) -> st.SearchStrategy[Any]:
-    values = st.sampled_from(KINDS[kind].values)
-    return st.one_of(values, values, st.none()) if missing else values
-
-
-@st.composite
-def _measures(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column) -> Measure:
-    function = draw(st.sampled_from(["count", "sum", "avg", "min", "max", "disc", "cont"]))
-    if function == "count" and draw(st.booleans()):
+def _measure(rng: Random, quasi: Sequence[Column], sensitive: Column) -> Measure:
+    function: Function = rng.choice(["count", "sum", "avg", "min", "max", "disc", "cont"])
+    if function == "count" and rng.random() < 0.5:
         return Measure("COUNT(*)", "count")
-    column = draw(st.sampled_from([*[sensitive] * 4, *quasi]))
-    kind = KINDS[column.kind]
-    numeric = function in {"sum", "avg", "cont"}
-    template = draw(st.sampled_from(kind.numbers if numeric else ("{c}", *kind.numbers, *kind.keys)))
-    argument = column.fill(draw, template)
+    column = sensitive if rng.random() < 0.6 else rng.choice(quasi)
+    numeric = function in {"sum", "avg", "cont"} or rng.random() < 0.5
+    argument = column.number(rng) if numeric else column.value(rng)
     if function not in {"disc", "cont"}:
         return Measure(f"{function.upper()}({argument})", function, argument)
-    p = draw(st.sampled_from(FRACTIONS))
+    p = rng.choice(FRACTIONS)
     texts = [f"QUANTILE_{function.upper()}({argument}, {p})"]
     texts.append(f"PERCENTILE_{function.upper()}({p}) WITHIN GROUP (ORDER BY {argument})")
     texts += [f"QUANTILE({argument}, {p})"] if function == "disc" else []
     texts += [f"MEDIAN({argument})"] if function == "cont" and p == "0.5" else []
-    return Measure(draw(st.sampled_from(texts)), function, argument, Fraction(p))
+    return Measure(rng.choice(texts), function, argument, Fraction(p))
 
 
-@st.composite
-def _wheres(draw: st.DrawFn, quasi: Sequence[Column], sensitive: Column) -> str | None:
-    parts = [draw(_conditions(columns)) for columns in (quasi, [sensitive]) if draw(st.integers(0, 3))]
+def _where(rng: Random, quasi: Sequence[Column], sensitive: Column) -> str | None:
+    parts = [_condition(rng, quasi)] if rng.random() < 0.8 else []
+    parts += [_condition(rng, [sensitive])] if rng.random() < 0.5 else []
+    rng.shuffle(parts)
     if not parts:
         return None
-    if draw(st.booleans()):
-        parts.reverse()
-    return draw(st.sampled_from([_all_of(parts), _none_of(parts), f"NOT (NOT ({_all_of(parts)}))"]))
+    all_of = " AND ".join(f"({part})" for part in parts)
+    none_of = " OR ".join(f"NOT ({part})" for part in parts)
+    return rng.choice([all_of, all_of, f"NOT ({none_of})", f"NOT (NOT ({all_of}))"])
 
 
-def _all_of(parts: Sequence[str]) -> str:
-    return " AND ".join(f"({part})" for part in parts)
-
-
-def _none_of(parts: Sequence[str]) -> str:
-    return f"NOT ({' OR '.join(f'NOT ({part})' for part in parts)})"
-
-
-@st.composite
-def _conditions(draw: st.DrawFn, columns: Sequence[Column]) -> str:
+def _condition(rng: Random, columns: Sequence[Column]) -> str:
     """A condition over columns of one side."""
-    parts = [draw(_atoms(columns)) for _ in range(draw(st.integers(1, 3)))]
-    while len(parts) > 1:
-        left, right = parts.pop(), parts.pop()
-        parts.append(
-            draw(st.sampled_from([f"({left} AND {right})", f"({left} OR {right})", f"NOT ({left} OR {right})"]))
-        )
-    return parts[0]
+    condition = _comparison(rng, columns)
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        other = _comparison(rng, columns)
+        condition = rng.choice(["({} AND {})", "({} OR {})", "({} OR {})", "NOT ({} OR {})"]).format(condition, other)
+    return condition
 
 
-@st.composite
-def _atoms(draw: st.DrawFn, columns: Sequence[Column]) -> str:
-    column = draw(st.sampled_from(columns))
-    if draw(st.integers(0, 4)):
-        return column.fill(draw, draw(st.sampled_from(KINDS[column.kind].conditions)))
-    pair = [draw(st.sampled_from(columns)) for _ in range(2)]
-    left, right = (one.fill(draw, draw(st.sampled_from(KINDS[one.kind].numbers))) for one in pair)
-    comparison = draw(st.sampled_from(["{} + {} > 2", "{} <= {}", "{} = {}", "{} - {} < 0"]))
-    return draw(st.sampled_from([comparison.format(left, right)] * 5 + ["TRUE", "1 = 0", "NULL"]))
+def _comparison(rng: Random, columns: Sequence[Column]) -> str:
+    if rng.random() < 0.03:
+        return rng.choice(["TRUE", "1 = 0", "NULL"])
+    if rng.random() < 0.15:
+        left, right = (rng.choice(columns).number(rng) for _ in range(2))
+        return rng.choice(["{} + {} > 2", "{} <= {}", "{} = {}", "{} - {} < 0"]).format(left, right)
+    column = rng.choice(columns)
+    return column.fill(rng, rng.choice(KINDS[column.kind].conditions))
 
 
 def _literal(value: Any) -> str:

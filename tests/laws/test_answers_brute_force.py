@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from discreet.answer import Answer
-from laws.questions import Case, cases, questions
+from laws.questions import Case, random_case, random_question
 from laws.worlds import Expected, Measure, Question, worlds
 
 NUMBERS = ("integer", "float", "decimal", "large")
 OTHERS = ("string", "date", "boolean", "timestamp", "integer")
+RANDOM = st.randoms(use_true_random=True)
 
 
 def law(examples: int) -> Any:
@@ -24,37 +26,38 @@ def law(examples: int) -> Any:
 
 
 @law(40)
-@given(st.data(), cases(NUMBERS))
-def test_answers_about_numbers_equal_brute_force(data: st.DataObject, case: Case) -> None:
-    asked = data.draw(st.lists(questions(case.quasi, case.sensitive), min_size=3, max_size=3))
-    _ask_all(case, asked)
+@given(RANDOM)
+def test_answers_about_numbers_equal_brute_force(rng: Random) -> None:
+    case = random_case(rng, NUMBERS)
+    _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
 @law(30)
-@given(st.data(), cases(OTHERS))
-def test_answers_about_other_kinds_equal_brute_force(data: st.DataObject, case: Case) -> None:
-    asked = data.draw(st.lists(questions(case.quasi, case.sensitive), min_size=3, max_size=3))
-    _ask_all(case, asked)
+@given(RANDOM)
+def test_answers_about_other_kinds_equal_brute_force(rng: Random) -> None:
+    case = random_case(rng, OTHERS)
+    _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
 @law(40)
-@given(st.data(), cases((*NUMBERS, *OTHERS)))
-def test_grouped_answers_equal_brute_force(data: st.DataObject, case: Case) -> None:
-    asked = data.draw(st.lists(questions(case.quasi, case.sensitive, keys=True), min_size=3, max_size=3))
-    _ask_all(case, asked)
+@given(RANDOM)
+def test_grouped_answers_equal_brute_force(rng: Random) -> None:
+    case = random_case(rng, (*NUMBERS, *OTHERS))
+    _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=True) for _ in range(4)])
 
 
 @law(30)
-@given(st.data(), cases((*NUMBERS, *OTHERS), alike=True), st.booleans())
-def test_answers_from_groups_alike_equal_brute_force(data: st.DataObject, case: Case, keys: bool) -> None:  # noqa: FBT001
-    asked = data.draw(st.lists(questions(case.quasi, case.sensitive, keys=keys), min_size=3, max_size=3))
-    _ask_all(case, asked)
+@given(RANDOM)
+def test_answers_from_groups_alike_equal_brute_force(rng: Random) -> None:
+    case = random_case(rng, (*NUMBERS, *OTHERS), alike=True)
+    _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=keys) for keys in (False, True, False)])
 
 
-def _ask_all(case: Case, asked: list[Question]) -> None:
+def _ask(case: Case, questions: list[Question]) -> None:
+    note(str(case))
     possible = worlds(case.table, case.sensitive.name, case.groups)
     with case.released() as release:
-        for question in asked:
+        for question in questions:
             _check(question, release.ask(question.sql), possible.answer(question))
 
 

@@ -78,32 +78,23 @@ def test_the_replay_can_fail():
 
 @pytest.mark.parametrize("l", [2, 3, 10, 50])
 def test_many_rows_and_skewed_values(l):
-    """The same on 30,000 rows, where the bucket queue has long runs of ties."""
-    rng = np.random.default_rng(l)
-    raw = np.sort(rng.zipf(1.3, 30_000 + l - 1) % 400)
-    counts = np.minimum(np.bincount(raw), raw.size // l // 2)
+    """The same on thousands of rows, where many buckets tie; no residue, so every group can be replayed as it is."""
+    counts = np.bincount(np.random.default_rng(l).zipf(1.3, 30_000) % 400)
     while counts.max() * l > counts.sum():
         counts = np.minimum(counts, counts.sum() // l)
-    members = planned(counts.tolist(), l, 1)
-    n = int(counts.sum())
+    spare = counts.sum() % l
+    counts[np.argsort(-counts)[l : l + spare]] -= 1
+    buckets, n = counts.tolist(), int(counts.sum())
+    assert n % l == 0
+    assert max(buckets) * l <= n
+    members = planned(buckets, l, 1)
     assert len(members) == n // l
-    assert all(len(set(group)) == len(group) >= l for group in members)
-    sizes = sorted(counts.tolist())
     for group in members:
-        if len(group) == l:
-            taken = [counts[value] for value in group]
-            assert sorted(taken, reverse=True) == sizes[: -l - 1 : -1]
-        else:  # one of few groups with residue: find its l tuples among its members by their sizes
-            assert not Counter(sizes[-l:]) - Counter(int(counts[value]) for value in group)
-            chosen, wanted = [], Counter(sizes[-l:])
-            for value in group:
-                if wanted[int(counts[value])] > 0:
-                    wanted[int(counts[value])] -= 1
-                    chosen.append(value)
-            group = chosen
+        assert len(set(group)) == len(group) == l
+        assert sorted((buckets[value] for value in group), reverse=True) == sorted(buckets, reverse=True)[:l]
         for value in group:
-            counts[value] -= 1
-        sizes = sorted(counts.tolist())
+            buckets[value] -= 1
+    assert not any(buckets)
 
 
 @pytest.mark.parametrize(("values", "l"), [(9, 2), (11, 4), (14, 3)])

@@ -153,7 +153,8 @@ def _quantile_disc(model: Model, subject: str, name: str, fraction: Fraction) ->
         f"SUM(high_free) {down} AS high_free",
     ).from_(f"runs_{subject}")
     low = f"low_at > 0 AND {q} * low_at >= {p} * (least + low_free)"
-    high = f"{q} * high_at > {q - p} * (least + high_free)"
+    # the fraction 0 asks for the first row: all rows at or above it, but never more than all
+    high = f"{q} * high_at > {q - p} * (least + high_free)" if p else "high_at > 0 AND high_at >= least + high_free"
     bounds = _per_key(
         model,
         f"{name}_steps",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,11 +13,15 @@ from sqlglot import exp
 from discreet.answer import sources
 from discreet.answer.answer import Answer
 from discreet.answer.question import Aggregate, Question, read_question
-from discreet.answer.rewrite import rewrite
+from discreet.answer.rewrite import rewrite, untouched
+from discreet.answer.slots import Slots
 from discreet.answer.urns import Model
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
 from discreet.release.release import Release, open_release
+
+REMEMBERED = 256
+MOST_SLOTS = 8
 
 
 def ask(release: Release | str | Path, question: str) -> Answer:
@@ -23,11 +29,22 @@ def ask(release: Release | str | Path, question: str) -> Answer:
     return (release if isinstance(release, Release) else open_release(release)).ask(question)
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """A question and the SQL that answers it."""
+
+    question: Question
+    sql: str
+    slots: Slots | None
+
+
 class Desk:
     """Answers questions about one release; the engine is sealed before the first is read."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
+        self._prepared: dict[str, _Prepared] = {}
+        self._slots: list[Slots] = []
         self._engine = connect(groups=release.promise.groups)
         try:
             sources.load(self._engine, release)
@@ -38,28 +55,58 @@ class Desk:
 
     def ask(self, sql: str) -> Answer:
         """Answer one question."""
-        question = read_question(sql, self.release.promise)
-        self._check_types(question)
-        query = self.rewritten(question)
-        result = self._run(query)
-        width = result.num_columns - len(question.aggregates)
-        notes = tuple(_notes(question, result, width))
-        text = query.sql(dialect=self._engine.dialect, pretty=True)
-        return Answer(sql, result.select(range(width)), text, notes)
+        prepared = self._prepare(sql)
+        result = self._run(prepared.sql)
+        width = result.num_columns - len(prepared.question.aggregates)
+        notes = tuple(_notes(prepared.question, result, width))
+        return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def explain(self, sql: str) -> str:
         """The SQL that answers a question, after the statements that make its tables from the files."""
-        dialect = self._engine.dialect
-        query = self.rewritten(read_question(sql, self.release.promise)).sql(dialect=dialect, pretty=True)
-        return f"{sources.script(self.release, dialect)}\n{query};"
+        prepared = self._prepare(sql)
+        made = {} if prepared.slots is None else {prepared.slots.name: prepared.slots.table(self.release.promise.group)}
+        return f"{sources.script(self.release, made, self._engine.dialect)}\n{prepared.sql};"
 
-    def rewritten(self, question: Question) -> exp.Select:
-        return rewrite(question, self.release.promise)
+    def _prepare(self, sql: str) -> _Prepared:
+        """Read and rewrite a question once, however often it is asked."""
+        if sql not in self._prepared:
+            question = read_question(sql, self.release.promise)
+            self._check_types(question)
+            slots = self._slots_for(question)
+            query = rewrite(question, self.release.promise, slots).sql(dialect=self._engine.dialect, pretty=True)
+            while len(self._prepared) >= REMEMBERED:
+                self._prepared.pop(next(iter(self._prepared)))
+            self._prepared[sql] = _Prepared(question, query, slots)
+        return self._prepared[sql]
+
+    def _slots_for(self, question: Question) -> Slots | None:
+        """The slots to count hits in, made when first needed; None when counting by group is better."""
+        condition = question.where["quasi"]
+        if condition is None or any(key.side == "quasi" for key in question.keys):
+            return None
+        if all(untouched(question, aggregate) for aggregate in question.aggregates):
+            return None
+        columns = tuple(sorted({column.name for column in condition.find_all(exp.Column)}))
+        for slots in self._slots:
+            if slots.columns == columns:
+                return slots if slots.serves(condition) else None
+        slots = Slots(f"slots_{len(self._slots)}", columns, *self._sizes)
+        if not (columns and slots.serves(condition) and len(self._slots) < MOST_SLOTS):
+            return None
+        self._engine.load(slots.name, slots.table(self.release.promise.group))
+        self._slots.append(slots)
+        return slots
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int]:
+        """The smallest and the largest size of a group."""
+        least, most = self._engine.run(exp.select("MIN(size)", "MAX(size)").from_("signatures")).to_pylist()[0].values()
+        return int(least), int(most)
 
     def close(self) -> None:
         self._engine.close()
 
-    def _run(self, query: exp.Select) -> pa.Table:
+    def _run(self, query: exp.Select | str) -> pa.Table:
         try:
             return self._engine.run(query)
         except EngineError as error:

@@ -11,18 +11,19 @@ from sqlglot import exp
 
 from discreet.answer import aggregates
 from discreet.answer.question import ENDS, Aggregate, Question
+from discreet.answer.slots import Slots
 from discreet.answer.urns import Model, Relations, agree, subject
 from discreet.release.manifest import Promise
 
 
-def rewrite(question: Question, promise: Promise) -> exp.Select:
+def rewrite(question: Question, promise: Promise, slots: Slots | None = None) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate."""
-    model = Model(question, promise.group, promise.sensitive)
+    model = Model(question, promise.group, promise.sensitive, slots)
     relations: Relations = {"frame": _frame(model)}
     subjects: dict[str, str] = {}
     for number, aggregate in enumerate(question.aggregates):
         name = f"answer_{number}"
-        if _untouched(question, aggregate):
+        if untouched(question, aggregate):
             relations[name] = _exact(model, aggregate)
             continue
         about = _about(aggregate)
@@ -32,11 +33,11 @@ def rewrite(question: Question, promise: Promise) -> exp.Select:
         relations |= aggregates.write(model, aggregate, subjects[about], name)
     query = _sorted(question, _laid_out(model))
     for name, relation in relations.items():
-        query = query.with_(name, as_=relation)
+        query.with_(name, as_=relation, copy=False)
     return query
 
 
-def _untouched(question: Question, aggregate: Aggregate) -> bool:
+def untouched(question: Question, aggregate: Aggregate) -> bool:
     """Whether no sensitive value can change an aggregate."""
     by_sensitive = question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys)
     return aggregate.side == "quasi" and not by_sensitive

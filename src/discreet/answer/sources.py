@@ -10,6 +10,8 @@ Groups with the same signature are interchangeable, so the help table is usually
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
@@ -37,14 +39,15 @@ def load(engine: Engine, release: Release) -> None:
         engine.load(name, query)
 
 
-def script(release: Release, dialect: str) -> str:
-    """The same as statements that anyone can run in the folder of the release."""
+def script(release: Release, more: Mapping[str, exp.Expr], dialect: str) -> str:
+    """The same, and `more` tables, as statements that anyone can run in the folder of the release."""
     files = {"qit": "qit", "st file": "st"}
     made = {
         **{
             name: exp.select("*").from_(f"'{release.file(file).name}'", dialect=dialect) for name, file in files.items()
         },
         **tables(release),
+        **more,
     }
     return "\n".join(
         exp.Create(

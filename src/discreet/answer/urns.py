@@ -24,17 +24,19 @@ from sqlglot import exp
 
 from discreet.answer.grammar import Side
 from discreet.answer.question import Question
+from discreet.answer.slots import Slots
 
 Relations = dict[str, exp.Select]
 
 
 @dataclass(frozen=True)
 class Model:
-    """A question with what is needed to write its relations: the group column and the sensitive column."""
+    """A question with what is needed to write its relations."""
 
     question: Question
     group: str
     sensitive: str
+    slots: Slots | None = None
 
     def keys(self, *sides: Side) -> list[str]:
         """The names that the keys of some sides (or of all) have in the relations."""
@@ -84,6 +86,12 @@ def grouped(query: exp.Select) -> exp.Select:
 def draws(model: Model, side: Side) -> Relations:
     """How many balls are drawn from which urns, when the balls lie on `side`."""
     if side == "sensitive":
+        condition = model.question.where["quasi"]
+        if condition is None and not model.keys("quasi"):
+            all_rows = exp.select("signature AS urn", "size", "size AS picks", "COUNT(*) AS urns").from_("signatures")
+            return {"draws_sensitive": grouped(all_rows)}
+        if condition is not None and model.slots is not None:
+            return {"draws_sensitive": model.slots.draws(condition)}
         hits = grouped(model.rows("quasi", model.group_column("grp"), "COUNT(*) AS picks"))
         kinds = exp.select(*model.keys("quasi"), "signature AS urn", "size", "picks", "COUNT(*) AS urns")
         joined = kinds.from_("hits").join("signatures", on="hits.grp = signatures.grp")
@@ -116,9 +124,9 @@ def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool
     value = model.on_table(argument)
     plain = isinstance(argument, exp.Column) and not keys and model.question.where[side] is None
     if side == "sensitive" and plain:
-        return model.rows(side, urn, "value", "n", "below", "total", "mean").where(value.is_(exp.null()).not_())
+        return model.rows(side, urn, "value", "n", "below", "total", "mean").where(_present(value))
     rows = grouped(
-        model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(value.is_(exp.null()).not_())
+        model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(_present(value))
     )
     of_urn = ", ".join([*keys, "urn"])
     upto = f"PARTITION BY {of_urn} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
@@ -129,6 +137,10 @@ def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool
         f"SUM(n) OVER (PARTITION BY {of_urn}) AS total",
         f"{mean if numeric else 'NULL'} AS mean",
     ).from_(rows.subquery("counted"))
+
+
+def _present(value: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
 
 
 def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:

@@ -15,8 +15,8 @@ class Engine(Protocol):
 
     dialect: str
 
-    def run(self, query: exp.Expr) -> pa.Table:
-        """Run one query and return its rows."""
+    def run(self, query: exp.Expr | str) -> pa.Table:
+        """Run one query, a tree or the SQL that was written from one, and return its rows."""
         ...
 
     def load(self, name: str, source: pa.Table | Path | exp.Expr, *, keep: bool = True) -> None:

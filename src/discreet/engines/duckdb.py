@@ -21,6 +21,7 @@ class DuckDB:
     dialect = "duckdb"
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
+        self._statements: dict[str, str] = {}
         self._spill = tempfile.mkdtemp(prefix="discreet-")
         self._connection = duckdb.connect(
             config={
@@ -41,11 +42,21 @@ class DuckDB:
                     f"`{memory_limit}` is not a memory limit", hint="write it like `4GB` or `500MB`"
                 ) from None
 
-    def run(self, query: exp.Expr) -> pa.Table:
+    def run(self, query: exp.Expr | str) -> pa.Table:
         try:
-            return self._connection.sql(self._sql(query)).to_arrow_table()
+            return self._connection.sql(
+                self._prepared(query) if isinstance(query, str) else self._sql(query)
+            ).to_arrow_table()
         except duckdb.Error as error:
             raise _translated(error) from None
+
+    def _prepared(self, sql: str) -> str:
+        """The statement that executes a query which is planned only once."""
+        if sql not in self._statements:
+            name = f"statement_{len(self._statements)}"
+            self._connection.execute(f"PREPARE {name} AS {sql}")
+            self._statements[sql] = f"EXECUTE {name}"
+        return self._statements[sql]
 
     def load(self, name: str, source: pa.Table | Path | exp.Expr, *, keep: bool = True) -> None:
         if isinstance(source, pa.Table):
@@ -87,8 +98,8 @@ class DuckDB:
         except duckdb.Error as error:
             raise _translated(error) from None
 
-    def _sql(self, query: exp.Expr) -> str:
-        return query.sql(dialect=self.dialect)
+    def _sql(self, query: exp.Expr | str) -> str:
+        return query if isinstance(query, str) else query.sql(dialect=self.dialect)
 
 
 def _named(name: str) -> exp.Table:

@@ -1,0 +1,106 @@
+"""Deal: as many groups as the guarantee allows, by brute force; one row of a value per group before a second."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from discreet.guarantees import Guarantee
+from discreet.partition.deal import assign, plan
+from discreet.partition.kernels import capacity, deal_out
+from discreet.partition.secret import Secret
+
+COUNTS = st.lists(st.integers(1, 14), min_size=1, max_size=8)
+THRESHOLDS = st.tuples(st.integers(1, 9), st.integers(1, 5), st.integers(1, 6))
+
+
+def dealt(counts, groups):
+    """The values of every group when the counts are dealt into so many."""
+    out = np.empty(sum(counts), np.int32)
+    deal_out(np.array(counts), groups, out, 0)
+    members = [Counter() for _ in range(groups)]
+    rows = [value for value, count in enumerate(counts) for _ in range(count)]
+    for value, group in zip(rows, out.tolist(), strict=True):
+        members[group][value] += 1
+    return members
+
+
+def keeps(group, k, l, distinct_l):
+    size = sum(group.values())
+    return size >= k and len(group) >= distinct_l and all(times * l <= size for times in group.values())
+
+
+@settings(max_examples=200, deadline=None)
+@given(counts=st.lists(st.integers(1, 12), min_size=2, max_size=9), l=st.integers(2, 5), seed=st.integers(0, 99))
+def test_deal_makes_floor_n_over_l_groups(counts, l, seed):
+    while max(counts) * l > sum(counts):
+        counts = [*counts, max(counts)]
+    sensitive = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
+    groups = assign([], sensitive, Guarantee.of({"l": l}), Secret(seed)).tolist()
+    assert sorted(set(groups)) == list(range(sum(counts) // l))
+    pairs = Counter(zip(groups, sensitive.tolist(), strict=True))
+    assert set(pairs.values()) == {1}
+    assert {l <= size < 2 * l for size in Counter(groups).values()} == {True}
+
+
+def most_by_brute_force(counts, thresholds):
+    """Deal into 1, 2, 3, ... groups and look: the largest number that works, or 0."""
+    working = [g for g in range(1, sum(counts) + 1) if all(keeps(group, *thresholds) for group in dealt(counts, g))]
+    return max(working, default=0)
+
+
+@settings(max_examples=500, deadline=None)
+@given(counts=COUNTS, thresholds=THRESHOLDS, alone=st.booleans())
+def test_capacity_under_l_alone_and_without_it(counts, thresholds, alone):
+    k, l, distinct_l = (1, thresholds[1], 1) if alone else (thresholds[0], 1, thresholds[2])
+    assert capacity(np.array(counts), k, l, distinct_l) == most_by_brute_force(counts, (k, l, distinct_l))
+
+
+@settings(max_examples=500, deadline=None)
+@example(counts=[3, 2, 2], thresholds=(3, 2, 1))
+@example(counts=[1], thresholds=(2, 1, 1))
+@example(counts=[4, 1], thresholds=(1, 2, 1))
+@given(counts=COUNTS, thresholds=THRESHOLDS)
+def test_capacity_is_the_most_groups_that_keep_the_promises(counts, thresholds):
+    assert capacity(np.array(counts), *thresholds) == most_by_brute_force(counts, thresholds)
+
+
+@settings(max_examples=500, deadline=None)
+@given(counts=COUNTS, thresholds=THRESHOLDS)
+def test_capacity_is_never_too_much(counts, thresholds):
+    groups = capacity(np.array(counts), *thresholds)
+    whole = Counter(dict(enumerate(counts)))
+    assert (groups > 0) == keeps(whole, *thresholds)
+    if groups:
+        assert all(keeps(group, *thresholds) for group in dealt(counts, groups))
+
+
+@settings(max_examples=300, deadline=None)
+@given(counts=COUNTS, groups=st.integers(1, 20))
+def test_surplus_comes_last(counts, groups):
+    """Sizes are as equal as can be, and so are the rows of each value and the distinct values of the groups."""
+    groups = min(groups, sum(counts))
+    members = dealt(counts, groups)
+
+    def even(numbers, total):
+        assert sum(numbers) == total
+        assert set(numbers) <= {total // groups, -(-total // groups)}
+
+    even([sum(group.values()) for group in members], sum(counts))
+    for value, count in enumerate(counts):
+        even([group[value] for group in members], count)
+    even([sum(times > 0 for times in group.values()) for group in members], sum(min(count, groups) for count in counts))
+
+
+def test_values_come_first_even_when_some_have_a_surplus():
+    """Six of the first value and one each of three others, k = 3: both groups still have all the variety there is."""
+    groups = plan(np.array([6, 1, 1, 1, 1]), 4, 1, 3).tolist()
+    members = [[value for value, group in zip([0] * 6 + [1, 2, 3, 4], groups, strict=True) if group == g] for g in (0, 1)]
+    assert sorted(set(groups)) == [0, 1]
+    assert [len(set(group)) for group in members] == [3, 3]
+    assert [len(group) for group in members] == [5, 5]
+
+
+def test_an_empty_histogram_has_no_groups():
+    assert capacity(np.zeros(3, np.int64), 1, 1, 1) == 0
