@@ -56,7 +56,7 @@ class Slots:
         picks = exp.alias_(_sum(hits), "picks")
         rows = exp.select("signature", "size", picks).from_(self.name).subquery("rows")
         kinds = exp.select("signature AS urn", "size", "picks", "COUNT(*) AS urns").from_(rows)
-        return kinds.group_by("signature", "size", "picks").having("picks > 0")
+        return kinds.group_by("signature", "size", "picks")
 
     def _hit(self, condition: exp.Expr, place: int) -> exp.Expr:
         """1 if the row at a place of the group satisfies the condition, else 0."""

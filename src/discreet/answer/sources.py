@@ -60,11 +60,11 @@ def script(release: Release, more: Mapping[str, exp.Expr], dialect: str) -> str:
 
 TABLES = {
     "multisets": """
-        SELECT grp, CAST(SUM(n) AS BIGINT) AS size, LIST(value ORDER BY value) AS vals, LIST(n ORDER BY value) AS counts
+        SELECT grp, CAST(SUM(n) AS INTEGER) AS size, LIST(value ORDER BY value) AS vals, LIST(n ORDER BY value) AS counts
         FROM st GROUP BY grp
     """,
     "kinds": """
-        SELECT vals, counts, size, MIN(grp) AS grp, ROW_NUMBER() OVER () AS signature
+        SELECT vals, counts, size, MIN(grp) AS grp, CAST(ROW_NUMBER() OVER () AS INTEGER) AS signature
         FROM multisets GROUP BY vals, counts, size
     """,
     "signatures": """

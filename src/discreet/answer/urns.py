@@ -165,6 +165,7 @@ def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
         )
         .from_(exp.to_table(f"draws_{side}").as_("draws"))
         .join(urns.subquery("urns"), on="draws.urn = urns.urn")
+        .where("LEAST(picks, total) > 0")
     )
 
 
