@@ -58,7 +58,7 @@ KINDS = {
         (-7, -2, 0, 1, 2, 3, 10),
         (*ANY, *NUMBER, "{c} % 2 = 0", "{c} // 2 = {v}", "CAST({c} AS VARCHAR) LIKE '%1%'"),
         ("{c}", "{c} + 1", "{c} * {c}", "-{c}", "ABS({c})", "CASE WHEN {c} > {v} THEN {c} END", "COALESCE({c}, 4)"),
-        ("{c} % 2", "{c} > {v}", "{c} // 3"),
+        ("{c} % 2", "{c} > {v}", "{c} // 3", "{c} BETWEEN {v} AND {w}", "{c} IN ({v}, {w})", "{c} IS NULL"),
     ),
     "float": Kind(
         pa.float64(),
@@ -91,7 +91,7 @@ KINDS = {
             *("LEFT({c}, 1) >= 'b'", "REPLACE({c}, 'b', '') = 'a'", "CONTAINS({c}, 'b')", "REVERSE({c}) > {v}"),
         ),
         ("LENGTH({c})",),
-        ("LOWER({c})", "LEFT({c}, 1)", "{c} LIKE 'a%'"),
+        ("LOWER({c})", "LEFT({c}, 1)", "{c} LIKE 'a%'", "NOT {c} IN ({v}, {w})", "{c} || {v}"),
     ),
     "boolean": Kind(
         pa.bool_(),
@@ -106,7 +106,7 @@ KINDS = {
             "{c} IS DISTINCT FROM {v}",
         ),
         ("CAST({c} AS INTEGER)", "CASE WHEN {c} THEN 3 ELSE -1 END"),
-        ("NOT {c}",),
+        ("NOT {c}", "{c} OR {v}", "{c} IS NOT NULL"),
     ),
     "date": Kind(
         pa.date32(),

@@ -119,7 +119,10 @@ def test_residue_never_joins_a_group_that_has_its_value():
     """Value 0 is in all but the last groups made, and a row of it is left over: it has few places to go."""
     for seed in range(200):
         members = planned([4, 4, 1], 2, seed)
-        assert sorted(map(sorted, members)) in ([[0, 1], [0, 1], [0, 1], [0, 1, 2]], [[0, 1], [0, 1], [0, 1, 2], [0, 1]])
+        assert sorted(map(sorted, members)) in (
+            [[0, 1], [0, 1], [0, 1], [0, 1, 2]],
+            [[0, 1], [0, 1], [0, 1, 2], [0, 1]],
+        )
 
 
 def test_assign_gives_every_row_a_place_of_its_value():

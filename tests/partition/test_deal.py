@@ -96,7 +96,9 @@ def test_surplus_comes_last(counts, groups):
 def test_values_come_first_even_when_some_have_a_surplus():
     """Six of the first value and one each of three others, k = 3: both groups still have all the variety there is."""
     groups = plan(np.array([6, 1, 1, 1, 1]), 4, 1, 3).tolist()
-    members = [[value for value, group in zip([0] * 6 + [1, 2, 3, 4], groups, strict=True) if group == g] for g in (0, 1)]
+    members = [
+        [value for value, group in zip([0] * 6 + [1, 2, 3, 4], groups, strict=True) if group == g] for g in (0, 1)
+    ]
     assert sorted(set(groups)) == [0, 1]
     assert [len(set(group)) for group in members] == [3, 3]
     assert [len(group) for group in members] == [5, 5]

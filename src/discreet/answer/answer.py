@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from discreet.answer.question import ENDS
 from discreet.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -34,6 +36,16 @@ class Answer:
         rows: list[dict[str, Any]] = self.table.to_pylist()
         return rows
 
+    def cells(self, most: int | None = None) -> list[list[str]]:
+        """The rows (at most so many) as people read them."""
+        measures = {
+            f"{name}{end}" for name in self.columns if f"{name}_stderr" in self.columns for end in ENDS.values()
+        }
+        return [
+            [measure(value) if name in measures else key(value) for name, value in row.items()]
+            for row in self.table.slice(0, most).to_pylist()
+        ]
+
     def to_arrow(self) -> pa.Table:
         return self.table
 
@@ -55,36 +67,29 @@ class Answer:
         return len(self.table)
 
     def __repr__(self) -> str:
-        return "\n".join([*_lines(self.columns, _cells(self.table)), *_rest(self)])
+        return "\n".join([*_lines(self.columns, self.cells(SHOWN)), *_rest(self)])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in _cells(self.table)
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.cells(SHOWN)
         )
         rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(self))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 
-def shown(value: Any) -> str:
-    """A value as people read it."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return (
-            f"{value:,.0f}"
-            if value.is_integer() and abs(value) < 1e15
-            else f"{value:,.4g}"
-            if abs(value) < 1000
-            else f"{value:,.1f}"
-        )
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return str(value)
+def measure(value: Any) -> str:
+    """A measured value as people read it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return key(value)
+    if isinstance(value, int) or (value == value.to_integral() if isinstance(value, Decimal) else value.is_integer()):
+        return f"{int(value):,}"
+    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
-def _cells(table: pa.Table) -> list[list[str]]:
-    return [[shown(value) for value in row.values()] for row in table.slice(0, SHOWN).to_pylist()]
+def key(value: Any) -> str:
+    """A key of an answer as people read it."""
+    return "–" if value is None else str(value)
 
 
 def _lines(columns: list[str], cells: list[list[str]]) -> list[str]:

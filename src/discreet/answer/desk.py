@@ -65,7 +65,7 @@ class Desk:
         """The SQL that answers a question, after the statements that make its tables from the files."""
         prepared = self._prepare(sql)
         made = {} if prepared.slots is None else {prepared.slots.name: prepared.slots.table(self.release.promise.group)}
-        return f"{sources.script(self.release, made, self._engine.dialect)}\n{prepared.sql};"
+        return f"{sources.script(self._engine, self.release, made)}\n{prepared.sql};"
 
     def _prepare(self, sql: str) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""

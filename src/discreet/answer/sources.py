@@ -11,6 +11,7 @@ Groups with the same signature are interchangeable, so the help table is usually
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from sqlglot import exp, parse_one
 
@@ -23,9 +24,8 @@ def tables(release: Release) -> dict[str, exp.Expr]:
     promise = release.promise
     names = {promise.group: "grp", promise.sensitive: "value", promise.count: "n"}
     columns = [exp.alias_(exp.column(name, quoted=True), alias) for name, alias in names.items()]
-    st = exp.select(*columns).from_(exp.Table(this=exp.to_identifier("st file", quoted=True)))
-    kinds = {field.name: field.type for field in release.manifest.resource("st").table.fields}
-    numeric = kinds[promise.sensitive] in {"integer", "number"}
+    st = exp.select(*columns).from_(_named("st file"))
+    numeric = release.manifest.resource("st").kinds()[promise.sensitive] in {"integer", "number"}
     number = exp.column("value", table="st") if numeric else exp.null()
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
     return {"st": st, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
@@ -33,34 +33,30 @@ def tables(release: Release) -> dict[str, exp.Expr]:
 
 def load(engine: Engine, release: Release) -> None:
     """Load a release into an engine."""
-    engine.load("qit", release.file("qit"))
-    engine.load("st file", release.file("st"))
+    for name, file in FILES.items():
+        engine.load(name, release.file(file), kinds=release.manifest.resource(file).kinds())
     for name, query in tables(release).items():
         engine.load(name, query)
 
 
-def script(release: Release, more: Mapping[str, exp.Expr], dialect: str) -> str:
+def script(engine: Engine, release: Release, more: Mapping[str, exp.Expr]) -> str:
     """The same, and `more` tables, as statements that anyone can run in the folder of the release."""
-    files = {"qit": "qit", "st file": "st"}
-    made = {
-        **{
-            name: exp.select("*").from_(f"'{release.file(file).name}'", dialect=dialect) for name, file in files.items()
-        },
-        **tables(release),
-        **more,
-    }
-    return "\n".join(
-        exp.Create(
-            this=exp.Table(this=exp.to_identifier(name, quoted=True)), kind="TABLE", expression=query, temporary=True
-        ).sql(dialect=dialect, pretty=True)
-        + ";"
-        for name, query in made.items()
-    )
+    resources = {name: release.manifest.resource(file) for name, file in FILES.items()}
+    scans = {name: engine.scan(Path(resource.path), resource.kinds()) for name, resource in resources.items()}
+    made = {**{name: exp.select("*").from_(scan) for name, scan in scans.items()}, **tables(release), **more}
+    statements = (exp.Create(this=_named(name), kind="TABLE", expression=query) for name, query in made.items())
+    return "\n".join(f"{statement.sql(dialect=engine.dialect, pretty=True)};" for statement in statements)
 
 
+def _named(name: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+FILES = {"qit": "qit", "st file": "st"}
 TABLES = {
     "multisets": """
-        SELECT grp, CAST(SUM(n) AS INTEGER) AS size, LIST(value ORDER BY value) AS vals, LIST(n ORDER BY value) AS counts
+        SELECT grp, CAST(SUM(n) AS INTEGER) AS size,
+               LIST(value ORDER BY value) AS vals, LIST(n ORDER BY value) AS counts
         FROM st GROUP BY grp
     """,
     "kinds": """

@@ -125,9 +125,7 @@ def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool
     plain = isinstance(argument, exp.Column) and not keys and model.question.where[side] is None
     if side == "sensitive" and plain:
         return model.rows(side, urn, "value", "n", "below", "total", "mean").where(_present(value))
-    rows = grouped(
-        model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(_present(value))
-    )
+    rows = grouped(model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(_present(value)))
     of_urn = ", ".join([*keys, "urn"])
     upto = f"PARTITION BY {of_urn} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
     mean = f"SUM(n * CAST(value AS DOUBLE)) OVER (PARTITION BY {of_urn}) / SUM(n) OVER (PARTITION BY {of_urn})"

@@ -24,7 +24,6 @@ def ask(
     Example: discreet ask releases/2026-11 "SELECT AVG(salary) FROM microdata WHERE age > 50"
     """
     import discreet
-    from discreet.answer.answer import shown
 
     with show.steps(2) as step:
         step("opening")
@@ -37,6 +36,6 @@ def ask(
     if json:
         show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": answer.notes})
         return
-    show.as_table(answer.columns, [[shown(value) for value in row.values()] for row in answer.rows()])
+    show.as_table(answer.columns, answer.cells())
     for note in answer.notes:
         print(f"note: {note}", file=sys.stderr)

@@ -102,12 +102,9 @@ def truth(table: Table, question: str) -> list[dict[str, Any]]:
 
 
 def _print_beside(answer: Answer, real: list[dict[str, Any]]) -> None:
-    from discreet.answer.answer import shown
+    from discreet.answer.answer import measure
 
     keys = len(answer.columns) - 4
-    rows = [
-        [shown(value) for value in (*given.values(), list(true.values())[-1])]
-        for given, true in zip(answer.rows(), real, strict=True)
-    ]
+    rows = [[*cells, measure(list(true.values())[-1])] for cells, true in zip(answer.cells(), real, strict=True)]
     show.as_table([*answer.columns[:keys], "estimate", "stderr", "low", "high", "truth"], rows, left=keys)
     print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,8 +20,22 @@ class Engine(Protocol):
         """Run one query, a tree or the SQL that was written from one, and return its rows."""
         ...
 
-    def load(self, name: str, source: pa.Table | Path | exp.Expr, *, keep: bool = True) -> None:
-        """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`."""
+    def load(
+        self,
+        name: str,
+        source: pa.Table | Path | exp.Expr,
+        *,
+        keep: bool = True,
+        kinds: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
+
+        `kinds` are the types of a CSV file's columns where they are known; else they are guessed.
+        """
+        ...
+
+    def scan(self, path: Path, kinds: Mapping[str, str] | None = None) -> exp.Table:
+        """What stands in FROM to read a file."""
         ...
 
     def store(self, query: exp.Expr, path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import duckdb
@@ -14,6 +14,17 @@ from sqlglot import exp
 from discreet.engines.delimited import delimiter
 from discreet.errors import DiscreetError, EngineError, InputError
 
+# The types of a Data Package's fields, for CSV files whose manifest tells them.
+TYPES = {
+    "integer": "BIGINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "string": "VARCHAR",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+    "time": "TIME",
+}
+
 
 class DuckDB:
     """An in-memory database with a private folder to spill to."""
@@ -22,12 +33,12 @@ class DuckDB:
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
         self._statements: dict[str, str] = {}
-        self._spill = tempfile.mkdtemp(prefix="discreet-")
+        self._spill = tempfile.TemporaryDirectory(prefix="discreet-", ignore_cleanup_errors=True)
         self._connection = duckdb.connect(
             config={
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
-                "temp_directory": self._spill,
+                "temp_directory": self._spill.name,
                 "preserve_insertion_order": "true",
                 # groups are dense integers: count them in an array rather than a hash table
                 "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
@@ -58,7 +69,14 @@ class DuckDB:
             self._statements[sql] = f"EXECUTE {name}"
         return self._statements[sql]
 
-    def load(self, name: str, source: pa.Table | Path | exp.Expr, *, keep: bool = True) -> None:
+    def load(
+        self,
+        name: str,
+        source: pa.Table | Path | exp.Expr,
+        *,
+        keep: bool = True,
+        kinds: Mapping[str, str] | None = None,
+    ) -> None:
         if isinstance(source, pa.Table):
             if not keep:
                 self._connection.register(name, source)
@@ -66,7 +84,7 @@ class DuckDB:
             self._connection.register("source", source)
             rows: exp.Expr = exp.select("*").from_("source")
         elif isinstance(source, Path):
-            rows = exp.select("*").from_(_scan(source))
+            rows = exp.select("*").from_(self.scan(source, kinds))
         else:
             rows = source
         kind = "TABLE" if keep else "VIEW"
@@ -80,6 +98,33 @@ class DuckDB:
         target = exp.Literal.string(str(path))
         self._execute(exp.Copy(this=exp.Subquery(this=query), kind=False, files=[target], params=parameters))
 
+    def scan(self, path: Path, kinds: Mapping[str, str] | None = None) -> exp.Table:
+        # Brackets in a path would be read as a pattern of file names.
+        place = exp.Literal.string(re.sub(r"([*?\[])", r"[\1]", str(path)))
+        if path.suffix.lower() == ".parquet":
+            return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
+        # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.
+        options: dict[str, exp.Expr] = {
+            "header": exp.true(),
+            "skip": exp.Literal.number(0),
+            "delim": exp.Literal.string(delimiter(path) if kinds is None else ","),
+            "quote": exp.Literal.string('"'),
+            "escape": exp.Literal.string('"'),
+            "comment": exp.Literal.string(""),
+            "sample_size": exp.Literal.number(-1),
+            "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
+        }
+        if kinds is not None:
+            typed = [
+                exp.PropertyEQ(this=exp.Literal.string(column), expression=exp.Literal.string(TYPES[kind]))
+                for column, kind in kinds.items()
+            ]
+            options["columns"] = exp.Struct(expressions=typed)
+            options["auto_detect"] = exp.false()
+            del options["sample_size"]
+        settings = [exp.EQ(this=exp.column(key), expression=value) for key, value in options.items()]
+        return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[place, *settings]))
+
     def schema(self, name: str) -> dict[str, str]:
         columns = self.run(exp.Describe(this=_named(name)))
         return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
@@ -90,7 +135,7 @@ class DuckDB:
 
     def close(self) -> None:
         self._connection.close()
-        shutil.rmtree(self._spill, ignore_errors=True)
+        self._spill.cleanup()
 
     def _execute(self, statement: exp.Expr) -> None:
         try:
@@ -104,26 +149,6 @@ class DuckDB:
 
 def _named(name: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name, quoted=True))
-
-
-def _scan(path: Path) -> exp.Table:
-    # Brackets in a path would be read as a pattern of file names.
-    place = exp.Literal.string(re.sub(r"([*?\[])", r"[\1]", str(path)))
-    if path.suffix == ".parquet":
-        return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
-    # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.
-    options: dict[str, exp.Expr] = {
-        "header": exp.true(),
-        "skip": exp.Literal.number(0),
-        "delim": exp.Literal.string(delimiter(path)),
-        "quote": exp.Literal.string('"'),
-        "escape": exp.Literal.string('"'),
-        "comment": exp.Literal.string(""),
-        "sample_size": exp.Literal.number(-1),
-        "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
-    }
-    settings = [exp.EQ(this=exp.column(key), expression=value) for key, value in options.items()]
-    return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[place, *settings]))
 
 
 def _translated(error: duckdb.Error) -> DiscreetError:

@@ -41,16 +41,21 @@ def publish(
     `progress` is told each of `STEPS` as it starts.
     """
     free(Path(to))
-    private = table if isinstance(table, Table) else read(table)
-    policy.fit(private.columns)
+    if not isinstance(table, Table):
+        private = read(table)
+        try:
+            return publish(private, policy, to=to, seed=seed, form=form, progress=progress)
+        finally:
+            private.close()
+    policy.fit(table.columns)
     progress("encoding")
-    sensitive = _sensitive(private, policy)
+    sensitive = _sensitive(table, policy)
     _feasible(policy.promises, sensitive, policy.sensitive)
     secret = Secret(seed)
     progress("grouping")
-    groups = _partition(private, policy, sensitive, secret)
+    groups = _partition(table, policy, sensitive, secret)
     return publish_groups(
-        private, policy, sensitive, groups, to=Path(to), form=form, seeded=secret.seeded, progress=progress
+        table, policy, sensitive, groups, to=Path(to), form=form, seeded=secret.seeded, progress=progress
     )
 
 

@@ -63,6 +63,10 @@ class Resource(_Model):
     hash: str
     table: TableSpec = Field(alias="schema")
 
+    def kinds(self) -> dict[str, str]:
+        """The type of every column."""
+        return {field.name: field.type for field in self.table.fields}
+
 
 class Promise(_Model):
     """What was published and what is promised."""

@@ -125,7 +125,7 @@ def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     expected = {"qit": [*promise.quasi, promise.group], "st": [promise.group, promise.sensitive, promise.count]}
     for name, names in expected.items():
         resource = manifest.resource(name)
-        engine.load(f"{name} file", folder / resource.path, keep=resource.format == "csv")
+        engine.load(f"{name} file", folder / resource.path, keep=resource.format == "csv", kinds=resource.kinds())
         found = list(engine.schema(f"{name} file"))
         if found != names or resource.table.names() != names:
             return f"`{resource.path}` has other columns than the manifest promises"
@@ -204,7 +204,7 @@ def _batches(folder: Path, resource: Resource) -> Iterator[pa.RecordBatch]:
         return
     engine = connect()
     try:
-        engine.load("file", folder / resource.path)
+        engine.load("file", folder / resource.path, kinds=resource.kinds())
         yield from engine.run(exp.select("*").from_("file")).to_batches()
     finally:
         engine.close()

@@ -48,7 +48,7 @@ def read(source: Any, *, name: str | None = None, memory_limit: str | None = Non
 def _load(engine: Engine, rows: pa.Table | Path) -> tuple[Column, ...]:
     try:
         # A CSV file is parsed once; Parquet and Arrow are read where they are.
-        engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix != ".parquet")
+        engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix.lower() != ".parquet")
         types = engine.schema(SOURCE)
     except DiscreetError as error:
         if isinstance(rows, Path):
@@ -69,6 +69,8 @@ def _cleaned(column: Column) -> exp.Expr:
         value = exp.Case().when(nan, exp.null()).else_(exp.Add(this=value, expression=zero))
     elif column.kind == "string":
         value = exp.cast(value, "TEXT")
+    elif column.type == "HUGEINT":  # Parquet has no such type
+        value = exp.cast(value, "DECIMAL(38, 0)")
     return exp.alias_(value, column.name, quoted=True)
 
 
@@ -102,13 +104,13 @@ def _check_file(path: Path) -> None:
         raise InputError(f"there is no file `{path}`", hint="check the path and the spelling")
     if path.is_dir():
         raise InputError(f"`{path}` is a folder, expected a file", hint="name one `.csv` or `.parquet` file")
-    if path.suffix not in {".csv", ".parquet"}:
+    if path.suffix.lower() not in {".csv", ".parquet"}:
         raise InputError(
             f"`{path}` is not a `.csv` or `.parquet` file",
             hint="save it as one of these, or read it into a pandas, Polars or Arrow frame and pass that",
         )
     try:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             names = pq.read_schema(path).names
         else:
             with path.open(encoding="utf-8-sig", newline="") as file:
@@ -157,7 +159,7 @@ def _arrow(frame: Any) -> pa.Table:
 
 def _unreadable(path: Path, error: Exception) -> InputError:
     """Say which line is at fault, without quoting it."""
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="write it anew from its source")
     hint = "mend the file, or save the table as UTF-8 CSV with one header line"
     for line, raw in enumerate(path.read_bytes().split(b"\n"), start=1):
