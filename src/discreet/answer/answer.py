@@ -84,7 +84,7 @@ def measure(value: Any) -> str:
         return key(value)
     if isinstance(value, int) or (value == value.to_integral() if isinstance(value, Decimal) else value.is_integer()):
         return f"{int(value):,}"
-    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    return f"{value:,.4g}" if abs(float(value)) < 1000 else f"{value:,.1f}"
 
 
 def key(value: Any) -> str:
