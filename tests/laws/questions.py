@@ -259,7 +259,7 @@ def _condition(rng: Random, columns: Sequence[Column]) -> str:
     condition = _comparison(rng, columns)
     for _ in range(rng.choice([0, 0, 1, 2])):
         other = _comparison(rng, columns)
-        condition = rng.choice(["({} AND {})", "({} OR {})", "({} OR {})", "NOT ({} OR {})"]).format(condition, other)
+        condition = rng.choice(["({} AND {})", *["({} OR {})"] * 3, "NOT ({} OR {})"]).format(condition, other)
     return condition
 
 
