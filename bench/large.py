@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import tempfile
 import threading
@@ -27,8 +28,11 @@ def publish(path: Path, place: str) -> None:
 def watch(most: list[int], done: threading.Event) -> None:
     """Keep the most bytes that engines have spilled at any moment."""
     while not done.wait(0.5):
-        folders = Path(tempfile.gettempdir()).glob("discreet-*/*")
-        most[0] = max(most[0], sum(file.stat().st_size for file in folders if file.exists()))
+        spilled = 0
+        for folder in Path(tempfile.gettempdir()).glob("discreet-*"):
+            with contextlib.suppress(OSError):  # gone in the meantime
+                spilled += sum(file.stat().st_size for file in folder.iterdir())
+        most[0] = max(most[0], spilled)
 
 
 def main(rows: int) -> None:

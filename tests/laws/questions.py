@@ -140,11 +140,14 @@ class Column:
         """A column that holds these values."""
         return cls(name, kind, tuple(dict.fromkeys(v for v in values if v is not None)) or KINDS[kind].values)
 
+    @property
+    def quoted(self) -> str:
+        return '"' + self.name.replace('"', '""') + '"'
+
     def fill(self, rng: Random, template: str) -> str:
         """An expression over this column, with constants of its kind."""
-        quoted = '"' + self.name.replace('"', '""') + '"'
         v, w = (_literal(rng.choice(self.constants)) for _ in range(2))
-        return template.format(c=quoted, v=v, w=w)
+        return template.format(c=self.quoted, v=v, w=w)
 
     def number(self, rng: Random) -> str:
         """An expression that can be summed."""

@@ -77,6 +77,9 @@ class Worlds:
     connection: duckdb.DuckDBPyConnection = field(repr=False)
     held: np.ndarray
 
+    def close(self) -> None:
+        self.connection.close()
+
     def answer(self, question: Question) -> dict[tuple[Any, ...], list[Expected]]:
         """For each combination of keys that occurs in some world, what each measure must give."""
         texts = [*question.keys, *(measure.argument or "NULL" for measure in question.measures)]
@@ -133,7 +136,7 @@ def worlds(table: pa.Table, sensitive: str, groups: Sequence[int]) -> Worlds:
     choices = [sorted(set(permutations([codes[row] for row in rows]))) for rows in members]
     held = np.empty((prod(map(len, choices)), len(column)), int)
     held[:, np.concatenate(members)] = [np.concatenate(choice) for choice in product(*choices)]
-    connection = duckdb.connect()
+    connection = duckdb.connect(config={"threads": "1"})
     quasi = table.drop_columns([sensitive]).append_column("row number", pa.array(range(len(column))))
     first = [column.index(value) for value in values]
     distinct = table.select([sensitive]).take(first).append_column("value number", pa.array(range(len(values))))

@@ -1,7 +1,7 @@
 """The compiled steps: draws against exact arithmetic, shuffles against the uniform law."""
 
 from collections import Counter
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import factorial, sqrt
 
 import numpy as np
@@ -37,7 +37,7 @@ def test_below_is_the_exact_share_of_the_word(word, m):
 def test_below_is_even():
     """Every one of 7 outcomes owns the same share of all words, but for one word in 2**64 / 7."""
     edges = [-(-i * 2**64 // 7) for i in range(8)]
-    for outcome, (first, after) in enumerate(zip(edges, edges[1:], strict=False)):
+    for outcome, (first, after) in enumerate(pairwise(edges)):
         assert {int(below(np.uint64(word), 7)) for word in (first, after - 1)} == {outcome}
 
 

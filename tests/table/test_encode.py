@@ -26,17 +26,12 @@ KINDS = {
 }
 
 
-@pytest.fixture(params=list(KINDS))
-def kind(request):
-    return request.param
-
-
 @st.composite
 def columns(draw, kind):
     """A column in one to four chunks, some of its values missing."""
     values, type_ = KINDS[kind]
     chunk = st.lists(st.none() | values, max_size=15)
-    chunks = draw(st.lists(chunk, min_size=1, max_size=4))
+    chunks = draw(st.lists(chunk, min_size=1, max_size=4).filter(any))
     return pa.chunked_array(chunks, type=type_)
 
 
@@ -82,11 +77,14 @@ def test_all_missing():
     assert encoded.decode(encoded.codes).to_pylist() == [None] * 3
 
 
-@pytest.mark.parametrize("chunks", [[], [[]], [[], []]])
-def test_no_rows(chunks):
-    encoded = encode(pa.chunked_array(chunks, type=pa.int64()))
+@pytest.mark.parametrize("chunks", [[], [[]], [[], []]], ids=["no chunk", "one", "two"])
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_no_rows(kind, chunks):
+    type_ = KINDS[kind][1]
+    encoded = encode(pa.chunked_array(chunks, type=type_))
     assert encoded.codes.tolist() == []
     assert encoded.size == 0
+    assert encoded.decode(encoded.codes).type == type_
 
 
 def test_chunks_with_different_dictionaries():
