@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -154,7 +154,7 @@ class Column:
         return self.fill(rng, rng.choice(KINDS[self.kind].numbers))
 
     def value(self, rng: Random) -> str:
-        """Any expression but a bare number of another kind."""
+        """An expression to group by or to compare, of any kind."""
         return self.fill(rng, rng.choice(["{c}", *KINDS[self.kind].keys]))
 
 
@@ -177,14 +177,13 @@ class Case:
             partition="deal",
             missing_sensitive="value",
         )
-        private = read(self.table)
         with tempfile.TemporaryDirectory() as folder:
-            codes = private.codes(policy.sensitive)
-            groups = np.array(self.groups, np.int32)
-            release = publish_groups(private, policy, codes, groups, to=Path(folder) / "release")
-            private.close()
-            yield release
-            release.desk.close()
+            with closing(read(self.table)) as private:
+                codes = private.codes(policy.sensitive)
+                groups = np.array(self.groups, np.int32)
+                release = publish_groups(private, policy, codes, groups, to=Path(folder) / "release")
+            with closing(release.desk):
+                yield release
 
     def __str__(self) -> str:
         return f"{self.table.to_pydict()} in the groups {self.groups}"
@@ -210,9 +209,26 @@ def random_case(rng: Random, kinds: Sequence[str], *, alike: bool = False) -> Ca
     kinds_of_quasi = rng.choices(QUASI, k=rng.randint(2, 3))
     columns = {(name, of): _cells(rng, of, len(rows)) for name, of in zip(names, kinds_of_quasi, strict=False)}
     columns[names[3], kind] = [value for _, value in rows]
-    table = pa.table({name: pa.array(values, KINDS[of].type) for (name, of), values in columns.items()})
-    *quasi, sensitive = (Column.of(name, of, values) for (name, of), values in columns.items())
-    return Case(tuple(quasi), sensitive, table, tuple(number for number, _ in rows))
+    return _case(columns, [number for number, _ in rows])
+
+
+def random_crowd(rng: Random, size: int, *, missing: bool) -> Case:
+    """A table of `size` rows, all in one group; no sensitive value is held by more than a fourth of them."""
+    kind = rng.choice(["integer", "float", "decimal", "large", "string", "date"])
+    values: list[Any] = list(KINDS[kind].values)
+    if kind in {"integer", "float"} and rng.random() < 0.5:
+        values = [rng.randint(-50, 500) if kind == "integer" else rng.randint(-50, 500) / 8 for _ in range(size)]
+    values += [None] if missing else []
+    weights = [1 / (place + 1) for place in range(len(values))]
+    rng.shuffle(values)
+    held: list[Any] = []
+    while len(held) < size:
+        [value] = rng.choices(values, weights)
+        if held.count(value) < size // 4:
+            held.append(value)
+    kinds = rng.choices(QUASI, k=3)
+    columns = {(name, of): _cells(rng, of, size) for name, of in zip(NAMES, kinds, strict=False)}
+    return _case({**columns, ("held", kind): held}, [0] * size)
 
 
 def random_question(rng: Random, quasi: Sequence[Column], sensitive: Column, *, keys: bool = False) -> Question:
@@ -220,6 +236,13 @@ def random_question(rng: Random, quasi: Sequence[Column], sensitive: Column, *, 
     by = rng.sample([*quasi, sensitive], rng.randint(1, 2)) if keys else []
     measures = [_measure(rng, quasi, sensitive) for _ in range(rng.choice([1, 1, 2, 3]))]
     return Question(tuple(column.value(rng) for column in by), tuple(measures), _where(rng, quasi, sensitive))
+
+
+def _case(columns: dict[tuple[str, str], list[Any]], groups: Sequence[int]) -> Case:
+    """A table from the cells of its columns, given by name and kind; the last is the sensitive one."""
+    table = pa.table({name: pa.array(values, KINDS[kind].type) for (name, kind), values in columns.items()})
+    *quasi, sensitive = (Column.of(name, kind, values) for (name, kind), values in columns.items())
+    return Case(tuple(quasi), sensitive, table, tuple(groups))
 
 
 def _cells(rng: Random, kind: str, size: int) -> list[Any]:

@@ -42,31 +42,35 @@ def law(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
-@law(35)
+@law(30)
 @given(RANDOM)
 def test_answers_about_numbers_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, NUMBERS)
+    note(str(case))
     _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
-@law(25)
+@law(20)
 @given(RANDOM)
 def test_answers_about_other_kinds_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, OTHERS)
+    note(str(case))
     _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
-@law(35)
+@law(30)
 @given(RANDOM)
 def test_grouped_answers_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS))
+    note(str(case))
     _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=True) for _ in range(4)])
 
 
-@law(25)
+@law(20)
 @given(RANDOM)
 def test_answers_from_groups_alike_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS), alike=True)
+    note(str(case))
     _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=keys) for keys in (False, True, False)])
 
 
@@ -81,7 +85,7 @@ def test_answers_about_rare_values_equal_brute_force(values: pa.Array) -> None:
     _ask(case, [Question(keys, measures, where) for where in wheres for keys in ((), ("age",), ("held",))])
 
 
-@law(12)
+@law(10)
 @given(RANDOM)
 def test_order_by_sorts_and_limit_cuts(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS))
@@ -107,7 +111,7 @@ def test_order_by_sorts_and_limit_cuts(rng: Random) -> None:
             assert rows == _sorted(rows, default), question.sql
 
 
-@law(12)
+@law(10)
 @given(RANDOM)
 def test_the_same_question_in_other_words_has_the_same_answer(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS))
@@ -118,12 +122,11 @@ def test_the_same_question_in_other_words_has_the_same_answer(rng: Random) -> No
         width = len(question.keys)
         by_number = question.phrased(group_by=[str(i + 1) for i in range(width)])
         by_alias = question.phrased(group_by=[f"K{i}" for i in range(width)])
-        ordered = question.phrased(group_by=question.keys[::-1])
         through_alias, shouted = question.sql.replace("FROM microdata", "FROM microdata AS m"), question.sql
         for column in (*case.quasi, case.sensitive):
             through_alias = through_alias.replace(column.quoted, f"m.{column.quoted}")
             shouted = shouted.replace(column.quoted, column.quoted.upper())
-        for words in (by_number, by_alias, ordered, through_alias, shouted):
+        for words in (by_number, by_alias, through_alias, shouted):
             assert _rounded(release.ask(words).rows()) == _rounded(rows), words
         hidden = question.phrased(group_by=question.keys, show_keys=False)
         shown = [dict(list(row.items())[width:]) for row in rows]
@@ -132,18 +135,15 @@ def test_the_same_question_in_other_words_has_the_same_answer(rng: Random) -> No
 
 def test_group_by_means_a_column_before_an_alias_of_the_same_name() -> None:
     table = pa.table({"age": [1, 2, 3, 3], "sex": ["f", "m", "f", "m"], "held": [1, 2, 3, 4]})
-    columns = [Column(name, "none", ()) for name in table.column_names]
-    with Case(tuple(columns[:2]), columns[2], table, (0, 0, 1, 1)).released() as release:
-        plain = release.ask("SELECT COUNT(*) AS n FROM microdata GROUP BY age")
-        assert [
-            *map(list, map(dict.values, release.ask("SELECT COUNT(*) AS age FROM microdata GROUP BY age").rows()))
-        ] == [list(row.values()) for row in plain.rows()]
+    age, sex, held = (Column(name, "none", ()) for name in table.column_names)
+    with Case((age, sex), held, table, (0, 0, 1, 1)).released() as release:
         with pytest.raises(QueryError, match="neither an aggregate nor in GROUP BY"):
             release.ask("SELECT sex AS age, COUNT(*) FROM microdata GROUP BY age")
+        answer = release.ask("SELECT COUNT(*) AS age FROM microdata GROUP BY age")
+        assert sorted(row["age"] for row in answer.rows()) == [1, 1, 2]
 
 
 def _ask(case: Case, questions: list[Question]) -> None:
-    note(str(case))
     possible = worlds(case.table, case.sensitive.name, case.groups)
     with case.released() as release:
         for question in questions:
@@ -163,7 +163,7 @@ def _sorted(rows: list[dict[str, Any]], ways: dict[str, str]) -> list[dict[str, 
     """Rows in the order that ORDER BY asks for; missing values come last unless it says otherwise."""
     for name, way in reversed(ways.items()):
         present = [row for row in rows if row[name] is not None]
-        present = sorted(present, key=lambda row: row[name], reverse="DESC" in way)  # noqa: B023 - used at once
+        present = sorted(present, key=lambda row: row[name], reverse="DESC" in way)
         missing = [row for row in rows if row[name] is None]
         rows = [*missing, *present] if "NULLS FIRST" in way else [*present, *missing]
     return rows

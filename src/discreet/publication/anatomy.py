@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.engines import connect
 from discreet.publication.draft import Draft
 from discreet.release.manifest import FieldSpec, ForeignKey, Reference, TableSpec
 from discreet.release.write import Sheet
@@ -44,10 +45,12 @@ def _store_st(draft: Draft, path: Path) -> None:
         draft.policy.sensitive: draft.sensitive.decode(histograms.values),
         draft.count: histograms.counts,
     }
-    engine = draft.table.engine
-    engine.load("sensitive counts", pa.table(columns), keep=False)
-    # in order already: histograms are by group and value
-    engine.store(exp.select("*").from_(exp.to_table('"sensitive counts"', dialect=engine.dialect)), path)
+    engine = connect()  # of its own: sheets are stored side by side
+    try:
+        engine.load("counts", pa.table(columns), keep=False)
+        engine.store(exp.select("*").from_("counts"), path)  # in order already: histograms are by group and value
+    finally:
+        engine.close()
 
 
 def _key(name: str) -> exp.Ordered:

@@ -1,0 +1,568 @@
+"""Tampering with a written release, digests mended where a fault should be found by something else."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pydantic import ValidationError
+
+from discreet import open_release, read, verify
+from discreet.errors import ReleaseError, VerificationError
+from discreet.policy import Policy
+from discreet.publication.publish import publish_groups
+from discreet.release.manifest import Manifest
+from discreet.release.readme import readme
+from discreet.release.release import digest
+
+VALUES = ["angina", "bronchitis", "colic", "dyspepsia"]
+GUARANTEE = {"l": 2, "k": 4, "distinct_l": 3}
+
+
+@dataclass(frozen=True)
+class Forger:
+    """A copy of a release, and the means to change it so that only the change itself can give it away."""
+
+    path: Path
+
+    def table(self, name):
+        return pq.read_table(self.path / f"{name}.parquet")
+
+    def put(self, name, table, *, notes=False):
+        """Write a data file anew and mend its size and digest in the manifest."""
+        pq.write_table(table, self.path / f"{name}.parquet", store_schema=notes)
+        self.mend()
+
+    def mend(self):
+        def change(manifest):
+            for resource in manifest["resources"]:
+                path = self.path / resource["path"]
+                resource["bytes"], resource["hash"] = path.stat().st_size, digest(path)
+
+        self.manifest(change)
+
+    def manifest(self, change):
+        """Change the manifest in place, and make the README the one that belongs to it."""
+        path = self.path / "datapackage.json"
+        values = json.loads(path.read_text())
+        change(values)
+        try:
+            manifest = Manifest.model_validate(values)
+        except ValidationError:
+            path.write_text(json.dumps(values, indent=2))
+            return
+        path.write_text(manifest.to_json())
+        if {"qit", "st"} <= {resource.name for resource in manifest.resources}:
+            (self.path / "README.md").write_text(readme(manifest))
+
+    def promise(self, **changes):
+        self.manifest(lambda values: values["discreet"].update(changes))
+
+    def rows(self, name, change):
+        """Change the rows of a data file, given and returned as dictionaries; they are sorted again."""
+        table = self.table(name)
+        key = "city" if name == "qit" else "disease"
+        rows = sorted(change(table.to_pylist()), key=lambda row: (row["group"], row[key] is None, row[key]))
+        self.put(name, pa.Table.from_pylist(rows, schema=table.schema))
+
+    def text(self, name, change):
+        """Change the text of a file."""
+        path = self.path / name
+        path.write_text(change(path.read_text()))
+
+
+def made(place, form):
+    """Twelve people in three groups of four, every group with all four values."""
+    table = pa.table(
+        {
+            "name": [f"person {i}" for i in range(12)],
+            "age": [30 + i for i in range(12)],
+            "city": [None if i % 4 == 3 else f"{i:02d} street" for i in range(12)],
+            "note": ["private"] * 12,
+            "disease": [VALUES[i % 4] for i in range(12)],
+        }
+    )
+    policy = Policy(
+        quasi=["city", "age"],
+        sensitive="disease",
+        guarantee=GUARANTEE,
+        identifiers=["name"],
+        drop=["note"],
+        name="folk",
+    )
+    private = read(table)
+    groups = np.repeat(np.arange(3, dtype=np.int32), 4)
+    publish_groups(private, policy, private.codes("disease"), groups, to=place, form=form)
+    private.close()
+    return place
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory):
+    place = tmp_path_factory.mktemp("releases")
+    return {form: made(place / form, form) for form in ("parquet", "csv")}
+
+
+@pytest.fixture
+def forger(releases, tmp_path):
+    return Forger(Path(shutil.copytree(releases["parquet"], tmp_path / "copy")))
+
+
+@pytest.fixture
+def csv_forger(releases, tmp_path):
+    return Forger(Path(shutil.copytree(releases["csv"], tmp_path / "copy")))
+
+
+def found(path):
+    """The names of the checks that fail; `manifest` when it cannot even be read."""
+    try:
+        report = verify(path)
+    except ReleaseError:
+        return {"manifest"}
+    assert report.ok == (not report.failures)
+    shown = [*(check.detail for check in report.checks), repr(report), report._repr_html_()]
+    assert not [value for value in [*VALUES, "person", "street"] if any(value in text for text in shown)]
+    return {check.name for check in report.failures}
+
+
+L, K, DISTINCT = (f"guarantee {name} = {threshold}" for name, threshold in GUARANTEE.items())
+
+
+def counted(group, counts):
+    """Replace the counts of one group."""
+
+    def change(rows):
+        kept = [row for row in rows if row["group"] != group]
+        return kept + [{"group": group, "disease": value, "count": count} for value, count in counts.items()]
+
+    return change
+
+
+def regrouped(numbers):
+    return lambda rows: [{**row, "group": numbers[row["group"]]} for row in rows]
+
+
+def both(forger, change):
+    forger.rows("qit", change)
+    forger.rows("st", change)
+
+
+def unnumbered(forger):
+    for name in ("qit", "st"):
+        table = forger.table(name)
+        groups = [None if group == 3 else group for group in table["group"].to_pylist()]
+        at = table.column_names.index("group")
+        forger.put(name, table.set_column(at, "group", pa.array(groups, table.schema.field("group").type)))
+
+
+def typed(forger, name, column, type_, change=lambda values: values):
+    table = forger.table(name)
+    values = pa.array(change(table[column].to_pylist()), type_)
+    forger.put(name, table.set_column(table.column_names.index(column), column, values))
+
+
+def in_between(forger):
+    numbers = {1: 1.0, 2: 1.5, 3: 3.0}
+    for name in ("qit", "st"):
+        typed(forger, name, "group", pa.float64(), lambda groups: [numbers[group] for group in groups])
+
+
+def half_a_person(forger):
+    forger.rows("st", counted(1, {"a": 1, "b": 1, "c": 2}))
+    typed(forger, "st", "count", pa.float64(), lambda counts: [1.5, 1.5, 1.0, *counts[3:]])
+
+
+def groups_as_text(forger):
+    for name in ("qit", "st"):
+        typed(forger, name, "group", pa.string(), lambda groups: [str(group) for group in groups])
+
+
+def too_frequent(forger):
+    forger.promise(guarantee={"l": 2})
+    forger.rows("st", counted(1, {"a": 1, "b": 3}))
+
+
+def one_too_few(forger):
+    """Move a row from group 1 to group 2, in both tables."""
+    forger.rows("qit", lambda rows: [{**row, "group": 2 if row["age"] == 30 else row["group"]} for row in rows])
+    forger.rows("st", counted(1, dict.fromkeys(VALUES[1:], 1)))
+    forger.rows("st", counted(2, {**dict.fromkeys(VALUES, 1), "angina": 2}))
+
+
+def with_sensitive_column(forger):
+    """Publish the sensitive column beside the quasi-identifiers, and say so in the manifest."""
+    qit = forger.table("qit")
+    qit = qit.add_column(2, "disease", pa.array(VALUES * 3))
+
+    def change(manifest):
+        manifest["discreet"]["quasi"].append("disease")
+        manifest["resources"][0]["schema"]["fields"].insert(2, {"name": "disease", "type": "string"})
+
+    forger.manifest(change)
+    forger.put("qit", qit)
+
+
+def second_qit(forger):
+    """A file that the manifest lists under a name that is taken: anything could be in it."""
+    (forger.path / "qit.csv").write_text("name,disease\nperson 1,angina\n")
+    forger.manifest(lambda m: m["resources"].append({**m["resources"][0], "path": "qit.csv", "format": "csv"}))
+    forger.mend()
+
+
+def listed_apart(forger):
+    """Two people with one value in two lines, so that it looks like two values."""
+    forger.promise(guarantee={"l": 2})
+    forger.rows("st", lambda rows: [{**row, "disease": row["disease"].replace("bronchitis", "angina")} for row in rows])
+
+
+def noted(table, key):
+    return table.replace_schema_metadata({key: "{}"})
+
+
+def listed_twice(forger):
+    forger.manifest(lambda manifest: manifest["resources"].append(manifest["resources"][0]))
+
+
+def replaced(path, content):
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+
+
+def field_type(manifest, resource, column, type_):
+    fields = manifest["resources"][resource]["schema"]["fields"]
+    next(field for field in fields if field["name"] == column)["type"] = type_
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A way to spoil a release, and the check that must find it (any of several, if a set)."""
+
+    title: str
+    plant: Callable[[Forger], object]
+    check: str | set[str]
+
+
+ANY = {"files", "columns", "groups", "contents", "manifest", "metadata", "guarantee"}
+FAULTS = [
+    # the promises
+    Fault("a value held by three of four", too_frequent, L),
+    Fault("two values instead of three", lambda f: f.rows("st", counted(2, {"a": 2, "b": 2})), DISTINCT),
+    Fault("a group of three", one_too_few, K),
+    Fault("more promised than kept", lambda f: f.promise(guarantee={"l": 5}), "guarantee l = 5"),
+    Fault("a promise nobody knows", lambda f: f.promise(guarantee={"l": 2, "m": 2}), "guarantee m"),
+    Fault("no promise at all", lambda f: f.promise(guarantee={}), ANY),
+    Fault("a promise that promises nothing", lambda f: f.promise(guarantee={"l": 1}), ANY | {"guarantee l = 1"}),
+    Fault("a negative promise", lambda f: f.promise(guarantee={"k": -3}), ANY | {"guarantee k = -3"}),
+    # the groups
+    Fault("a count too many", lambda f: f.rows("st", counted(1, {"a": 1, "b": 2, "c": 2})), "groups"),
+    Fault("a count too few", lambda f: f.rows("st", counted(3, {"a": 1, "b": 1, "c": 1})), {"groups", K}),
+    Fault("a value that counts nobody", lambda f: f.rows("st", counted(1, {"a": 2, "b": 1, "c": 1, "d": 0})), "groups"),
+    Fault("a negative count", lambda f: f.rows("st", counted(1, {"a": 2, "b": 2, "c": 1, "d": -1})), "groups"),
+    Fault("a missing value", lambda f: f.rows("st", counted(1, {"a": 1, "b": 2, None: 1})), "groups"),
+    Fault("a missing count", lambda f: f.rows("st", counted(1, {"a": 1, "b": 1, "c": 2, "d": None})), ANY),
+    Fault("a row too few", lambda f: f.rows("qit", lambda rows: rows[1:]), "groups"),
+    Fault("a group without values", lambda f: f.rows("st", lambda rows: [r for r in rows if r["group"] < 3]), "groups"),
+    Fault("values of no group", lambda f: f.rows("st", counted(4, {"a": 2, "b": 1, "c": 1})), "groups"),
+    Fault("groups with a gap", lambda f: both(f, regrouped({1: 1, 2: 2, 3: 4})), "groups"),
+    Fault("groups from 0", lambda f: both(f, regrouped({1: 0, 2: 1, 3: 2})), "groups"),
+    Fault("two groups made one in one table", lambda f: f.rows("qit", regrouped({1: 1, 2: 2, 3: 2})), "groups"),
+    Fault("a group without a number", unnumbered, {"groups", "order"}),
+    Fault("another number of rows", lambda f: f.promise(rows=13), "groups"),
+    Fault("another number of groups", lambda f: f.promise(groups=2), "groups"),
+    Fault("groups between the whole numbers", in_between, ANY),
+    Fault("half a person", half_a_person, ANY),
+    # the columns
+    Fault(
+        "an identifier", lambda f: f.put("qit", f.table("qit").append_column("name", pa.array(["x"] * 12))), "columns"
+    ),
+    Fault(
+        "a row number",
+        lambda f: f.put("qit", f.table("qit").add_column(0, "__index_level_0__", pa.array(range(12)))),
+        "columns",
+    ),
+    Fault(
+        "a third column of values",
+        lambda f: f.put("st", f.table("st").append_column("x", pa.array([1] * 12))),
+        "columns",
+    ),
+    Fault("the sensitive column beside the others", with_sensitive_column, ANY),
+    Fault("a quasi-identifier less", lambda f: f.put("qit", f.table("qit").drop_columns(["age"])), "columns"),
+    Fault(
+        "columns in another order", lambda f: f.put("qit", f.table("qit").select(["age", "city", "group"])), "columns"
+    ),
+    Fault(
+        "a column by another name",
+        lambda f: f.put("qit", f.table("qit").rename_columns(["town", "age", "group"])),
+        "columns",
+    ),
+    Fault(
+        "a column in capitals",
+        lambda f: f.put("qit", f.table("qit").rename_columns(["CITY", "age", "group"])),
+        "columns",
+    ),
+    Fault(
+        "text where the manifest says integer",
+        lambda f: typed(f, "qit", "age", pa.string(), lambda ages: list(map(str, ages))),
+        ANY,
+    ),
+    Fault(
+        "integer where the manifest says text",
+        lambda f: f.manifest(lambda m: field_type(m, 1, "disease", "integer")),
+        ANY,
+    ),
+    Fault("groups as text", groups_as_text, ANY),
+    Fault(
+        "a field that the file lacks",
+        lambda f: f.manifest(lambda m: m["resources"][0]["schema"]["fields"].append({"name": "x", "type": "string"})),
+        "columns",
+    ),
+    Fault("a quasi-identifier that the file lacks", lambda f: f.promise(quasi=["city", "age", "height"]), "columns"),
+    # the order
+    Fault("rows backwards", lambda f: f.put("qit", f.table("qit").take(list(range(12))[::-1])), "order"),
+    Fault(
+        "two rows of a group swapped",
+        lambda f: f.put("qit", f.table("qit").take([0, 1, 2, 3, 5, 4, *range(6, 12)])),
+        "order",
+    ),
+    Fault(
+        "groups interleaved",
+        lambda f: f.put("qit", f.table("qit").sort_by("age").take([0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11])),
+        "order",
+    ),
+    Fault("a missing value first", lambda f: f.put("qit", f.table("qit").take([3, 0, 1, 2, *range(4, 12)])), "order"),
+    Fault("values of a group swapped", lambda f: f.put("st", f.table("st").take([1, 0, *range(2, 12)])), "order"),
+    Fault("values sorted by their number", lambda f: f.put("st", f.table("st").sort_by("disease")), "order"),
+    Fault("a value listed twice", listed_apart, "order"),
+    # what the files carry besides their rows
+    Fault("a pandas index", lambda f: f.put("qit", noted(f.table("qit"), "pandas"), notes=True), "metadata"),
+    Fault("a note", lambda f: f.put("st", noted(f.table("st"), "made by"), notes=True), "metadata"),
+    Fault("an Arrow schema", lambda f: f.put("st", f.table("st"), notes=True), "metadata"),
+    # the files
+    Fault("a file too many", lambda f: (f.path / "private.csv").write_text("x"), "files"),
+    Fault("a hidden file", lambda f: (f.path / ".seed").write_text("1"), "files"),
+    Fault("a folder", lambda f: (f.path / "more").mkdir(), "files"),
+    Fault("a second table under the same name", second_qit, "files"),
+    Fault("a table listed twice", listed_twice, "files"),
+    Fault("no README", lambda f: (f.path / "README.md").unlink(), "files"),
+    Fault("another README", lambda f: f.text("README.md", lambda text: text + "\nperson 1 has angina\n"), "files"),
+    Fault("a README that is no text", lambda f: (f.path / "README.md").write_bytes(b"\xff\xfe"), "files"),
+    Fault("a README that is a folder", lambda f: replaced(f.path / "README.md", None), "files"),
+    Fault("a table less", lambda f: (f.path / "st.parquet").unlink(), {"files", "digests"}),
+    Fault("a table that is a folder", lambda f: replaced(f.path / "st.parquet", None), "digests"),
+    Fault("a table that is no table", lambda f: [replaced(f.path / "st.parquet", b"PAR1 nothing PAR1"), f.mend()], ANY),
+    Fault("an empty table file", lambda f: [replaced(f.path / "qit.parquet", b""), f.mend()], ANY),
+    # the digests
+    Fault(
+        "another digest", lambda f: f.manifest(lambda m: m["resources"][0].update(hash="sha256:" + "0" * 64)), "digests"
+    ),
+    Fault("another size", lambda f: f.manifest(lambda m: m["resources"][1].update(bytes=1)), "digests"),
+    Fault("no digest", lambda f: f.manifest(lambda m: m["resources"][1].update(hash="")), "digests"),
+    Fault(
+        "a table of another release",
+        lambda f: pq.write_table(f.table("qit").slice(4), f.path / "qit.parquet"),
+        "digests",
+    ),
+    # the manifest
+    Fault("no manifest", lambda f: (f.path / "datapackage.json").unlink(), "manifest"),
+    Fault("no JSON", lambda f: f.text("datapackage.json", lambda text: text[:-3]), "manifest"),
+    Fault("JSON of another kind", lambda f: f.text("datapackage.json", lambda text: "[1]"), "manifest"),
+    Fault("JSON that is no text", lambda f: (f.path / "datapackage.json").write_bytes(b"\xff"), "manifest"),
+    Fault("promises of another kind", lambda f: f.manifest(lambda m: m.update(discreet=[1])), "manifest"),
+    Fault("a newer format", lambda f: f.promise(format=2), "manifest"),
+    Fault("a seed", lambda f: f.promise(seed=1), "manifest"),
+    Fault(
+        "a note beside the promises", lambda f: f.manifest(lambda m: m.update(note="person 1 has angina")), "manifest"
+    ),
+    Fault(
+        "a note beside a table", lambda f: f.manifest(lambda m: m["resources"][0].update(description="x")), "manifest"
+    ),
+    Fault(
+        "a note beside a column",
+        lambda f: f.manifest(lambda m: m["resources"][0]["schema"]["fields"][0].update(description="from table x")),
+        "manifest",
+    ),
+    Fault("no groups", lambda f: f.manifest(lambda m: m["discreet"].pop("groups")), "manifest"),
+    Fault("a text for a number", lambda f: f.promise(rows="twelve"), "manifest"),
+    Fault("another publication", lambda f: f.promise(publication="permutation"), "files"),
+    Fault(
+        "a table elsewhere", lambda f: f.manifest(lambda m: m["resources"][0].update(path="../qit.parquet")), "manifest"
+    ),
+    Fault("a table anywhere", lambda f: f.manifest(lambda m: m["resources"][0].update(name="/etc/passwd")), "manifest"),
+    Fault("one table only", lambda f: f.manifest(lambda m: m["resources"].pop()), "files"),
+    Fault(
+        "a key that stands twice",
+        lambda f: f.text("datapackage.json", lambda text: text.replace("{", '{\n  "name": "person 1 has angina",', 1)),
+        ANY,
+    ),
+    Fault("a package by another name", lambda f: f.manifest(lambda m: m.update(name="person-1-has-angina")), ANY),
+    Fault(
+        "a schema from elsewhere", lambda f: f.manifest(lambda m: m.update({"$schema": "https://example.org/x"})), ANY
+    ),
+    Fault(
+        "a key to nowhere",
+        lambda f: f.manifest(
+            lambda m: m["resources"][0]["schema"].update(
+                foreignKeys=[{"fields": ["age"], "reference": {"resource": "person 1", "fields": ["angina"]}}]
+            )
+        ),
+        ANY,
+    ),
+    Fault(
+        "promises with a seed called fit",
+        lambda f: f.text(
+            "datapackage.json", lambda text: text.replace('"for_publication": true', '"for_publication": false')
+        ),
+        "files",
+    ),
+]
+
+
+def caught(checks, fault):
+    wanted = {fault.check} if isinstance(fault.check, str) else fault.check
+    return bool(checks) and checks <= wanted
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.title)
+def test_verify_finds_planted_faults(forger, fault):
+    fault.plant(forger)
+    checks = found(forger.path)
+    assert caught(checks, fault), f"found {checks or 'nothing'}, expected {fault.check}"
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_release_as_it_was_written_verifies(releases, form):
+    report = verify(releases[form])
+    assert report.ok, report.failures
+    assert {L, K, DISTINCT, "files", "digests", "groups", "columns", "order", "metadata"} == {
+        c.name for c in report.checks
+    }
+    assert open_release(releases[form]).verify().ok
+
+
+def test_the_forger_leaves_no_trace_of_his_own(forger):
+    """Rewriting the same rows, or a manifest without a change, is not a fault: what is found above is the fault itself."""
+    for name in ("qit", "st"):
+        forger.rows(name, lambda rows: rows)
+    forger.manifest(lambda manifest: None)
+    assert verify(forger.path).ok
+    assert forger.table("qit").num_rows == 12
+
+
+@pytest.mark.parametrize("name", ["qit.parquet", "st.parquet"])
+def test_any_flipped_byte_of_a_table(forger, name):
+    path = forger.path / name
+    whole = path.read_bytes()
+    for at in np.random.default_rng(1).choice(len(whole), 40, replace=False).tolist():
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert found(forger.path) == {"digests"}
+        with pytest.raises(VerificationError, match=r"is not the one that was published"):
+            open_release(forger.path)
+    path.write_bytes(whole)
+    assert verify(forger.path).ok
+
+
+@pytest.mark.parametrize("name", ["qit", "st"])
+def test_damage_under_a_mended_digest(forger, name):
+    """Whatever a byte spoils inside the file, the answer is a report, not an exception of a library."""
+    path = forger.path / f"{name}.parquet"
+    whole, manifest = path.read_bytes(), (forger.path / "datapackage.json").read_bytes()
+    for at in np.random.default_rng(2).choice(len(whole), 60, replace=False).tolist():
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        forger.mend()
+        try:
+            verify(forger.path)
+        except ReleaseError as error:
+            pytest.fail(f"byte {at}: {error}")
+        (forger.path / "datapackage.json").write_bytes(manifest)
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-10], lambda data: data + b"\0", lambda data: b""])
+def test_opening_a_damaged_table(forger, change):
+    path = forger.path / "st.parquet"
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(VerificationError, match="digest differs"):
+        open_release(forger.path)
+    assert found(forger.path) == {"digests"}
+
+
+def test_opening_without_a_table(forger):
+    (forger.path / "qit.parquet").unlink()
+    with pytest.raises(VerificationError, match=r"`qit.parquet` is missing"):
+        open_release(forger.path)
+
+
+def test_opening_a_newer_format(forger):
+    forger.promise(format=2)
+    for act in (open_release, verify):
+        with pytest.raises(ReleaseError, match=r"format version 2, newer than the 1 .*(\n.*)*upgrade discreet"):
+            act(forger.path)
+
+
+@pytest.mark.parametrize(
+    "fault", [fault for fault in FAULTS if fault.check == "manifest"], ids=lambda fault: fault.title
+)
+def test_opening_with_a_spoilt_manifest(forger, fault):
+    fault.plant(forger)
+    with pytest.raises(ReleaseError) as caught_error:
+        open_release(forger.path)
+    assert "angina" not in str(caught_error.value)
+
+
+def test_what_is_no_release(tmp_path):
+    with pytest.raises(ReleaseError, match="there is no release"):
+        open_release(tmp_path / "absent")
+    with pytest.raises(ReleaseError, match="is not a release"):
+        verify(tmp_path)
+
+
+def swap_lines(a, b):
+    def change(text):
+        lines = text.split("\n")
+        lines[a], lines[b] = lines[b], lines[a]
+        return "\n".join(lines)
+
+    return change
+
+
+GROUP_1 = "".join(f"1,{value},1\n" for value in VALUES)
+CSV_FAULTS = [
+    ("rows in another order", "qit.csv", swap_lines(1, 2), {"order"}),
+    ("values in another order", "st.csv", swap_lines(1, 2), {"order"}),
+    ("another header", "qit.csv", lambda text: text.replace("city", "person 1 has angina", 1), {"columns"}),
+    ("no header", "st.csv", lambda text: text.split("\n", 1)[1], {"columns", "contents", "groups", K}),
+    ("a field too many", "qit.csv", lambda text: text.replace("\n", ",person\n"), {"columns", "contents"}),
+    ("one row with a field too many", "qit.csv", lambda text: text[:-1] + ",person\n", {"contents"}),
+    ("a row too few", "qit.csv", lambda text: text[: text.rindex("\n", 0, -1) + 1], {"groups"}),
+    ("a broken promise", "st.csv", lambda text: text.replace(GROUP_1, "1,angina,1\n1,bronchitis,3\n"), {L, DISTINCT}),
+    ("a text for a count", "st.csv", lambda text: text.replace("angina,1", "angina,x", 1), {"contents"}),
+    ("half a person", "st.csv", lambda text: text.replace("angina,1", "angina,1.4", 1), {"contents", "groups"}),
+    ("a comment", "qit.csv", lambda text: "# person 1 has angina\n" + text, {"columns", "contents", "groups"}),
+    ("a quote that is never closed", "qit.csv", lambda text: text[:-3] + '"' + text[-3:], {"contents", "groups"}),
+    ("not UTF-8", "qit.csv", None, {"contents"}),
+]
+
+
+@pytest.mark.parametrize(("title", "name", "change", "checks"), CSV_FAULTS, ids=[fault[0] for fault in CSV_FAULTS])
+def test_faults_in_csv_files(csv_forger, title, name, change, checks):
+    path = csv_forger.path / name
+    if change is None:
+        path.write_bytes(path.read_bytes().replace(b"street", b"str\xffet", 1))
+    else:
+        before = path.read_text()
+        path.write_text(change(before))
+        assert path.read_text() != before
+    csv_forger.mend()
+    spotted = found(csv_forger.path)
+    assert spotted
+    assert spotted <= checks
