@@ -49,7 +49,7 @@ def _ways() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("partition", "guarantee"), list(_ways()))
-@law(3)
+@law(2)
 @given(RANDOM)
 def test_bounds_contain_the_truth(partition: str, guarantee: Mapping[str, int], rng: Random) -> None:
     rng.seed(f"{partition} {guarantee} {rng.random()}")
@@ -72,7 +72,7 @@ def test_bounds_contain_the_truth(partition: str, guarantee: Mapping[str, int], 
                 _check_truth(question, _bounds(release, question), _truth(rows, question))
 
 
-@law(25)
+@law(20)
 @given(RANDOM)
 def test_smaller_groups_never_widen_bounds(rng: Random) -> None:
     whole = random_crowd(rng, rng.randint(20, 120), missing=rng.random() < 0.3)

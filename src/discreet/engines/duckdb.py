@@ -40,11 +40,11 @@ class DuckDB:
                 "autoload_known_extensions": "false",
                 "temp_directory": self._spill.name,
                 "preserve_insertion_order": "true",
-                "enable_progress_bar": "false",
                 # groups are dense integers: count them in an array rather than a hash table
                 "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
             }
         )
+        self._connection.execute("SET enable_progress_bar = false")
         if memory_limit is not None:
             try:
                 self._connection.execute("SET memory_limit = ?", [memory_limit])

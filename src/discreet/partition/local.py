@@ -54,7 +54,8 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
 def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, k, l, distinct_l):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where the cells start, ascending."""
     d = points.shape[1]
-    seen = np.zeros(values.max() + 1, np.int64)
+    fewest = max(k, l, distinct_l, 1)
+    left, right = np.zeros(values.max() + 1, np.int32), np.zeros(values.max() + 1, np.int32)
     histogram = np.zeros(4 * 1024, np.int64)
     least, most = np.empty(d, np.int64), np.empty(d, np.int64)
     starts = np.empty(high - low, np.int64)
@@ -63,7 +64,7 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
     while stack:
         a, b = stack.pop()
         middle = -1
-        if b - a > coarse and b - a >= 2 * max(k, l, distinct_l):
+        if b - a > coarse and b - a >= 2 * fewest:
             least[:], most[:] = points[a], points[a]
             for i in range(a + 1, b):
                 for j in range(d):
@@ -87,12 +88,10 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
                     else:
                         take = 0 if (attempt == 0) == nearest_is_under else at
                     size = under + take
-                    if size == 0 or size == b - a:
+                    if min(size, b - a - size) < fewest:
                         continue
-                    _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
-                    if _eligible(values2, a, a + size, seen, k, l, distinct_l) and _eligible(
-                        values2, a + size, b, seen, k, l, distinct_l
-                    ):
+                    if _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l):
+                        _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
                         middle = a + size
                         break
                 if middle >= 0:
@@ -147,17 +146,29 @@ def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, s
 
 
 @nb.njit(cache=True, nogil=True)
-def _eligible(values, a, b, seen, k, l, distinct_l):  # type: ignore[no-untyped-def]
-    """Whether rows a..b keep all three promises as one group; `seen` is all zero before and after."""
-    top, distinct = 0, 0
+def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l):  # type: ignore[no-untyped-def]
+    """Whether both halves of a cut keep all three promises; `left` and `right` are all zero before and after."""
+    left_top, right_top, left_distinct, right_distinct = 0, 0, 0, 0
     for i in range(a, b):
-        v = values[i]
-        seen[v] += 1
-        top = max(top, seen[v])
-        distinct += seen[v] == 1
+        c, v = points[i, j], values[i]
+        if c < code or (c == code and take > 0):
+            take -= c == code
+            left[v] += 1
+            left_top = max(left_top, left[v])
+            left_distinct += left[v] == 1
+        else:
+            right[v] += 1
+            right_top = max(right_top, right[v])
+            right_distinct += right[v] == 1
     for i in range(a, b):
-        seen[values[i]] = 0
-    return b - a >= k and top * l <= b - a and distinct >= distinct_l
+        left[values[i]] = 0
+        right[values[i]] = 0
+    return (
+        min(size, b - a - size) >= k
+        and left_top * l <= size
+        and right_top * l <= b - a - size
+        and min(left_distinct, right_distinct) >= distinct_l
+    )
 
 
 @nb.njit(cache=True, nogil=True)
