@@ -138,7 +138,17 @@ def _check_type(aggregate: Aggregate, kind: pa.DataType) -> None:
 def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:
     """Say where the bounds hold only if at least one person matches."""
     for number, aggregate in enumerate(question.aggregates):
-        doubtful = sum(least == 0 for least in result.column(width + number).to_pylist())
-        if doubtful and aggregate.function != "count":
-            rows = "this row" if len(result) == 1 else f"{doubtful} of {len(result)} rows"
-            yield f"{aggregate.name}: in {rows} possibly nobody matches; the bounds hold if somebody does"
+        if aggregate.function == "count":
+            continue
+        least = result.column(width + number).to_pylist()
+        nobody = [estimate is None for estimate in result.column(aggregate.name).to_pylist()]
+        perhaps = sum(rows == 0 and not none for rows, none in zip(least, nobody, strict=True))
+        if any(nobody):
+            yield f"{aggregate.name}: in {_rows(sum(nobody), result)} nobody matches"
+        if perhaps:
+            then = "that counts as a sum of 0" if aggregate.function == "sum" else "the bounds hold if somebody does"
+            yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly nobody matches; {then}"
+
+
+def _rows(number: int, result: pa.Table) -> str:
+    return "this row" if len(result) == 1 else f"{number} of {len(result)} rows"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -280,7 +281,9 @@ def _word(node: exp.Expr, function: Function) -> str:
 
 
 def _label(argument: exp.Expr | None) -> str:
-    return "" if argument is None else argument.name or argument.sql(dialect="duckdb")
+    if argument is None:
+        return ""
+    return argument.name if isinstance(argument, exp.Column) else re.sub(r"\W+", "_", argument.sql()).strip("_")
 
 
 def _fresh(name: str, taken: set[str]) -> str:

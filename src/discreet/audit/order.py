@@ -4,7 +4,9 @@ Each hypothesis supposes that inside a group the rows stand in the same order as
 sorted by some key an outsider can compute, and links the first row to the first value, and so on.
 `rank` is the strongest: when one random key both chose the rows of a value and ordered the file, the
 place of a group among those that hold a value tells the key of its row.
-Cost: n log n. Claim: order_attack_finds_a_planted_leak — and on a real release does no better than guessing.
+Where quasi-identifiers tell something of the sensitive value, sorting by them links better than
+guessing too; that is not an order the release kept, but what `docs/promise.md` warns of.
+Cost: n log n. Claim: order_attack_finds_a_planted_leak — and on a release of unrelated columns only guesses.
 """
 
 from __future__ import annotations

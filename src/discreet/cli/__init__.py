@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+import discreet
 from discreet.cli import ask, demo, inspect, publish, verify
 from discreet.errors import DiscreetError, PolicyError
 
@@ -22,6 +23,21 @@ app = typer.Typer(
 )
 for command in (inspect.inspect, publish.publish, ask.ask, verify.verify, demo.demo):
     app.command(no_args_is_help=command is not demo.demo)(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"discreet {discreet.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Publish tables about people without publishing the people, and still answer questions about them."""
 
 
 def main() -> None:

@@ -51,9 +51,10 @@ def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> In
 
 @nb.njit(cache=True, nogil=True)
 def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
-    """The most groups that dealing these counts may make so that every group keeps all three promises.
+    """How many groups dealing these counts may make so that every group keeps all three promises.
 
-    0 when even one group does not. Dealing gives a group floor(n/g) rows or more, at most
+    The most that work for `l` alone and for `k` with `distinct_l`; for `l` with others the most for
+    which rounding cannot break a promise. 0 when even one group breaks one. Dealing gives a group floor(n/g) rows or more, at most
     ceil(c/g) of a value that c rows hold, and floor(sum of min(c, g) / g) distinct values or more.
     """
     n, top = 0, 0
@@ -64,9 +65,8 @@ def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
         return 0
     g = n // max(k, l, 1)
     while g > 0:
-        if -(-top // g) * l > n // g:
-            # the next g at which one of the two roundings changes
-            g = min(g - 1, n // (n // g + 1))
+        if l > 1 and -(-top // g) * l > n // g:
+            g = n // (n // g + 1)  # the next at which groups are larger
             continue
         spread = 0
         for c in counts:

@@ -65,12 +65,15 @@ class Draft:
         """Give the groups to the engine, and make sure that they lie beside the rows they were made for."""
         engine = self.table.engine
         engine.load(GROUPS, pa.table({self.group: self.groups + np.int32(1)}), keep=False)
-        counts = self.sensitive.counts()[: len(self.sensitive.domain)]
-        rarest = int(counts.argmin())
-        probe = self.table.select([self.policy.sensitive], present=present(self.policy)).subquery("rows of the table")
+        rarest = int(np.bincount(self.sensitive.codes).argmin())
+        rows = self.table.select([self.policy.sensitive], present=present(self.policy))
+        holder = int(np.argmax(self.sensitive.codes == rarest))
         value = exp.column(self.policy.sensitive, quoted=True)
-        wanted = exp.convert(self.sensitive.domain[rarest].as_py())
-        query = _beside_groups(exp.select(exp.column(self.group, quoted=True)).from_(probe)).where(value.eq(wanted))
+        same = exp.NullSafeEQ(this=value, expression=rows.copy().offset(holder).limit(1).subquery())
+        query = _beside_groups(
+            exp.select(exp.column(self.group, quoted=True)).from_(rows.subquery("rows of the table"))
+        )
+        query = query.where(same)
         found = np.sort(engine.run(query).column(0).to_numpy())
         if not np.array_equal(found, np.sort(self.groups[self.sensitive.codes == rarest]) + 1):
             raise InternalError("the engine changed the order of the rows while they were read; nothing was published")

@@ -10,7 +10,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -78,6 +78,7 @@ def _hidden(to: Path) -> Iterator[Path]:
     """A folder beside the target that is gone when anything fails."""
     free(to)
     folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.partial"
+    new = [parent for parent in to.parents if not parent.exists()]
     try:
         folder.mkdir(parents=True)
         yield folder
@@ -86,6 +87,10 @@ def _hidden(to: Path) -> Iterator[Path]:
         raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        if not to.exists():
+            for parent in new:
+                with suppress(OSError):
+                    parent.rmdir()
 
 
 def _settle(folder: Path) -> None:
