@@ -54,8 +54,9 @@ def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
     """How many groups dealing these counts may make so that every group keeps all three promises.
 
     The most that work for `l` alone and for `k` with `distinct_l`; for `l` with others the most for
-    which rounding cannot break a promise. 0 when even one group breaks one. Dealing gives a group floor(n/g) rows or more, at most
-    ceil(c/g) of a value that c rows hold, and floor(sum of min(c, g) / g) distinct values or more.
+    which rounding cannot break a promise. 0 when even one group breaks one. Dealing gives a group
+    floor(n/g) rows or more, at most ceil(c/g) of a value that c rows hold, and
+    floor(sum of min(c, g) / g) distinct values or more.
     """
     n, top = 0, 0
     for c in counts:
