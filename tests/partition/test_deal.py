@@ -50,14 +50,14 @@ def most_by_brute_force(counts, thresholds):
     return max(working, default=0)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(counts=COUNTS, thresholds=THRESHOLDS, alone=st.booleans())
 def test_capacity_under_l_alone_and_without_it(counts, thresholds, alone):
     k, l, distinct_l = (1, thresholds[1], 1) if alone else (thresholds[0], 1, thresholds[2])
     assert capacity(np.array(counts), k, l, distinct_l) == most_by_brute_force(counts, (k, l, distinct_l))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @example(counts=[3, 2, 2], thresholds=(3, 2, 1))
 @example(counts=[1], thresholds=(2, 1, 1))
 @example(counts=[4, 1], thresholds=(1, 2, 1))
@@ -66,7 +66,7 @@ def test_capacity_is_the_most_groups_that_keep_the_promises(counts, thresholds):
     assert capacity(np.array(counts), *thresholds) == most_by_brute_force(counts, thresholds)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(counts=COUNTS, thresholds=THRESHOLDS)
 def test_capacity_is_never_too_much(counts, thresholds):
     groups = capacity(np.array(counts), *thresholds)

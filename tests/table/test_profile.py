@@ -22,7 +22,7 @@ def tables(draw):
     return pa.table({n: pa.array(c, pa.int64()) for n, c in zip(names, zip(*rows, strict=True), strict=True)})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(table=tables(), how_many=st.integers(1, 3))
 def test_counts_are_what_counting_gives(table, how_many):
     quasi, sensitive = table.column_names[:how_many], table.column_names[3]

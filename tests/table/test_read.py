@@ -1,7 +1,9 @@
 """Reading the private table: every source gives the same rows, and nothing is taken for something else."""
 
 import datetime as dt
+import gc
 import math
+import warnings
 from decimal import Decimal
 
 import duckdb
@@ -384,3 +386,15 @@ def test_a_table_does_not_print_its_rows():
     for shown in (repr(table), table._repr_html_()):
         assert "4 rows" in shown
         assert "Delft" not in shown
+
+
+def test_a_table_that_is_let_go_complains_of_nothing():
+    """The call site of the design closes nothing: reading, publishing and asking must not warn about it."""
+    gc.collect()
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        table = read(arrow())
+        assert table.rows == 4
+        del table
+        gc.collect()
+    assert [str(warning.message) for warning in heard] == []

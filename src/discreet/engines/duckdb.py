@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,12 +35,13 @@ class DuckDB:
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
         self._statements: dict[str, str] = {}
-        self._spill = tempfile.TemporaryDirectory(prefix="discreet-", ignore_cleanup_errors=True)
+        spill = tempfile.mkdtemp(prefix="discreet-")
+        self._sweep = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         self._connection = duckdb.connect(
             config={
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
-                "temp_directory": self._spill.name,
+                "temp_directory": spill,
                 "preserve_insertion_order": "true",
                 # groups are dense integers: count them in an array rather than a hash table
                 "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
@@ -136,7 +139,7 @@ class DuckDB:
 
     def close(self) -> None:
         self._connection.close()
-        self._spill.cleanup()
+        self._sweep()
 
     def _execute(self, statement: exp.Expr) -> None:
         try:

@@ -153,7 +153,7 @@ def _arrow(frame: Any) -> pa.Table:
         ) from None
     # pandas sends its index along as a column; it may hold row numbers or names.
     about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
-    index = [column for column in about.get("index_columns", []) if isinstance(column, str)]
+    index = [column for column in about.get("index_columns", []) if column in table.column_names]
     return table.drop_columns(index).replace_schema_metadata(None)
 
 
