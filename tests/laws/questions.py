@@ -238,6 +238,40 @@ def random_question(rng: Random, quasi: Sequence[Column], sensitive: Column, *, 
     return Question(tuple(column.value(rng) for column in by), tuple(measures), _where(rng, quasi, sensitive))
 
 
+def random_doubt(rng: Random) -> Case:
+    """A case in which it is unknown how many of the rows that `hit` hold less than 99: in the last group some do not."""
+    values = rng.choices(range(-9, 40), k=rng.randint(3, 6))
+    groups = [rng.choices(values, k=size) for size in rng.choice([[6], [2, 6], [2, 6], [3, 6], [2, 2, 6]])]
+    high = rng.randint(1, 4)
+    groups[-1][:high] = [99] * high
+    held = [value for group in groups for value in group]
+    hits = [rng.random() < 0.6 for _ in held]
+    numbers = [number for number, group in enumerate(groups) for _ in group]
+    return _case({("hit", "boolean"): hits, ("held", "integer"): held}, numbers)
+
+
+def side_by_side(cases: Sequence[Case]) -> Case:
+    """Cases with the same columns as one; the column `which` tells them apart."""
+    whiches = [number for number, case in enumerate(cases) for _ in case.groups]
+    groups = {
+        pair: i for i, pair in enumerate((n, group) for n, case in enumerate(cases) for group in set(case.groups))
+    }
+    table = pa.concat_tables(case.table for case in cases).add_column(0, "which", pa.array(whiches))
+    which = Column.of("which", "integer", whiches)
+    numbers = [groups[n, group] for n, case in enumerate(cases) for group in case.groups]
+    return Case((which, *cases[0].quasi), cases[0].sensitive, table, tuple(numbers))
+
+
+def random_quantile(rng: Random, function: Function, argument: str) -> Measure:
+    """A quantile of some fraction, in one of the ways to write it."""
+    p = rng.choice(FRACTIONS)
+    texts = [f"QUANTILE_{function.upper()}({argument}, {p})"]
+    texts.append(f"PERCENTILE_{function.upper()}({p}) WITHIN GROUP (ORDER BY {argument})")
+    texts += [f"QUANTILE({argument}, {p})"] if function == "disc" else []
+    texts += [f"MEDIAN({argument})"] if function == "cont" and p == "0.5" else []
+    return Measure(rng.choice(texts), function, argument, Fraction(p))
+
+
 def _case(columns: dict[tuple[str, str], list[Any]], groups: Sequence[int]) -> Case:
     """A table from the cells of its columns, given by name and kind; the last is the sensitive one."""
     table = pa.table({name: pa.array(values, KINDS[kind].type) for (name, kind), values in columns.items()})
@@ -261,12 +295,7 @@ def _measure(rng: Random, quasi: Sequence[Column], sensitive: Column) -> Measure
     argument = column.number(rng) if numeric else column.value(rng)
     if function not in {"disc", "cont"}:
         return Measure(f"{function.upper()}({argument})", function, argument)
-    p = rng.choice(FRACTIONS)
-    texts = [f"QUANTILE_{function.upper()}({argument}, {p})"]
-    texts.append(f"PERCENTILE_{function.upper()}({p}) WITHIN GROUP (ORDER BY {argument})")
-    texts += [f"QUANTILE({argument}, {p})"] if function == "disc" else []
-    texts += [f"MEDIAN({argument})"] if function == "cont" and p == "0.5" else []
-    return Measure(rng.choice(texts), function, argument, Fraction(p))
+    return random_quantile(rng, function, argument)
 
 
 def _where(rng: Random, quasi: Sequence[Column], sensitive: Column) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import time
 from decimal import Decimal
 from random import Random
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.answer import Answer
 from discreet.errors import QueryError
-from laws.questions import Case, Column, random_case, random_question
+from laws.questions import Case, Column, random_case, random_doubt, random_quantile, random_question, side_by_side
 from laws.worlds import Expected, Measure, Question, worlds
 
 NUMBERS = ("integer", "float", "decimal", "large")
@@ -74,6 +75,26 @@ def test_answers_from_groups_alike_equal_brute_force(rng: Random) -> None:
     _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=keys) for keys in (False, True, False)])
 
 
+@law(4)
+@given(RANDOM)
+def test_answers_about_an_unknown_number_of_rows_equal_brute_force(rng: Random) -> None:
+    cases = [random_doubt(rng) for _ in range(40)]
+    note("\n".join(f"{which}: {case}" for which, case in enumerate(cases)))
+    possible = [worlds(case.table, "held", case.groups) for case in cases]
+    with side_by_side(cases).released() as release:
+        for _ in range(3):
+            quantiles = [random_quantile(rng, function, "held") for function in ("cont", "cont", "disc")]
+            others = [
+                Measure(f"{name}(held)", name.lower(), "held") for name in rng.sample(["SUM", "AVG", "MIN", "MAX"], 2)
+            ]
+            question = Question(("which",), (Measure("COUNT(*)", "count"), *quantiles, *others), "hit AND held < 99")
+            found = {(i,): one.answer(replace(question, keys=()))[()] for i, one in enumerate(possible)}
+            expected = {which: row for which, row in found.items() if row[0].high > 0}
+            _check(question, release.ask(question.sql), expected)
+    for one in possible:
+        one.close()
+
+
 @pytest.mark.parametrize("values", WORTH_A_LOOK.values(), ids=WORTH_A_LOOK)
 def test_answers_about_rare_values_equal_brute_force(values: pa.Array) -> None:
     age = Column.of("age", "integer", [1, 2, 3, 7])
@@ -100,9 +121,8 @@ def test_order_by_sorts_and_limit_cuts(rng: Random) -> None:
                 for end in ("", "_low", "_high")
                 if end == "" or name[0] == "m"
             ]
-            first = rng.sample(ends, rng.randint(0, 2))
-            ways = {name: rng.choice(["", " ASC", " DESC", " DESC NULLS FIRST", " NULLS FIRST"]) for name in first}
-            ways |= {f"k{i}": rng.choice(["", " DESC"]) for i in range(len(question.keys)) if f"k{i}" not in ways}
+            names = [*rng.sample(ends, rng.randint(0, 2)), *question.names[: len(question.keys)]]
+            ways = {name: rng.choice(["", " ASC", " DESC", " DESC NULLS FIRST", " NULLS FIRST"]) for name in names}
             limit, offset = rng.randint(0, len(rows) + 1), rng.randint(0, 2)
             order = ", ".join(_named(rng, question, name) + way for name, way in ways.items())
             asked = question.phrased(group_by=question.keys, rest=f" ORDER BY {order} LIMIT {limit} OFFSET {offset}")

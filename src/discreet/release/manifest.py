@@ -111,7 +111,8 @@ class Manifest(_Model):
             raise ReleaseError(f"`{folder}` is not a release: it has no `{NAME}`") from None
         except (OSError, ValueError):
             raise ReleaseError(f"`{folder}` has a `{NAME}` that cannot be read", hint="get the release anew") from None
-        version = values.get("discreet", {}).get("format") if isinstance(values, dict) else None
+        promise = values.get("discreet") if isinstance(values, dict) else None
+        version = promise.get("format") if isinstance(promise, dict) else None
         if isinstance(version, int) and version > FORMAT:
             raise ReleaseError(
                 f"`{folder}` has format version {version}, newer than the {FORMAT} this software knows",
@@ -124,7 +125,14 @@ class Manifest(_Model):
             raise ReleaseError(
                 f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
             ) from None
+        if sorted(resource.name for resource in manifest.resources) != ["qit", "st"]:
+            raise ReleaseError(f"`{folder}` has other tables than `qit` and `st`", hint="get the release anew")
         for resource in manifest.resources:
             if resource.path != f"{resource.name}.{resource.format}" or not resource.name.isidentifier():
                 raise ReleaseError(f"`{folder}` lists a data file with a strange path", hint="get the release anew")
         return manifest
+
+
+def slug(name: str) -> str:
+    """A table's name in the letters that a package's name may have."""
+    return "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in name.lower()).strip("-") or "release"

@@ -53,6 +53,8 @@ def _first_out_of_order(columns: Sequence[pa.Array], *, strict: bool) -> int | N
 def _compare(column: pa.Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Whether each value comes before, and whether it comes after, the one that follows it."""
     here, there = column[:-1], column[1:]
+    if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
+        raise ValueError("NaN has no place in an order")
     if column.null_count == 0 and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         a, b = here.to_numpy(), there.to_numpy()
         return a < b, a > b

@@ -1,11 +1,15 @@
-"""Verify a release from its files alone, with code that shares nothing with the code that made it.
+"""Verify a release from its files alone.
+
+Shares with the code that makes a release only the engine, the digest of a file, and the shape of
+the manifest and its README; what a guarantee, a group and an order are is written here again.
 
 Claim: verify_finds_planted_faults — a broken promise, a stray column, file, order or byte is found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
@@ -18,7 +22,7 @@ from sqlglot import exp, parse_one
 from discreet.engines import Engine, connect
 from discreet.errors import DiscreetError, EngineError, InputError
 from discreet.release import readme
-from discreet.release.manifest import NAME, Manifest, Resource
+from discreet.release.manifest import FORMAT, NAME, SCHEMA, ForeignKey, Manifest, Reference, Resource, slug
 from discreet.release.order import first_disorder
 from discreet.release.release import damage
 
@@ -63,7 +67,7 @@ def verify(path: str | Path) -> Report:
     """Re-derive the guarantee of a release from its files; look for what a release must never carry."""
     folder = Path(path)
     manifest = Manifest.read(folder)
-    checks = [_files(folder, manifest), _digests(folder, manifest)]
+    checks = [_manifest(folder, manifest), _files(folder, manifest), _digests(folder, manifest)]
     if all(check.ok for check in checks):
         checks += [_metadata(folder, manifest), *_contents(folder, manifest)]
     return Report(folder, tuple(checks))
@@ -73,17 +77,43 @@ def _check(name: str, wrong: str | None, right: str) -> Check:
     return Check(name, wrong is None, right if wrong is None else wrong)
 
 
+def _manifest(folder: Path, manifest: Manifest) -> Check:
+    """The manifest must say what an anatomy's says, letter for letter, and nothing else."""
+    promise = manifest.discreet
+    tables = {resource.name: resource.table for resource in manifest.resources}
+    names = {"qit": [*promise.quasi, promise.group], "st": [promise.group, promise.sensitive, promise.count]}
+    link = ForeignKey(fields=(promise.group,), reference=Reference(resource="st", fields=(promise.group,)))
+    wrong = None
+    if [resource.name for resource in manifest.resources] != ["qit", "st"] or promise.publication != "anatomy":
+        wrong = "it is not that of an anatomy, with the tables `qit` and `st`"
+    elif (folder / NAME).read_bytes() != manifest.to_json().encode():
+        wrong = "it holds more than a manifest does, or the same in other words"
+    elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
+        wrong = "its schema, name or format is not a release's"
+    elif any(tables[name].names() != columns for name, columns in names.items()):
+        wrong = "it lists other columns than quasi-identifiers, sensitive value, group and count"
+    elif len({name.lower() for name in (*names["qit"], *names["st"])}) != len(promise.quasi) + 3:
+        wrong = "a column has two roles"
+    elif tables["qit"].foreign_keys != (link,) or tables["st"].foreign_keys is not None:
+        wrong = "its foreign keys are not a release's"
+    elif not promise.guarantee or any(threshold < 2 for threshold in promise.guarantee.values()):
+        wrong = "it promises nothing"
+    right = "what was published and what is promised, nothing else"
+    return _check("manifest", wrong, right if promise.for_publication else "MADE WITH A SEED: NOT FOR PUBLICATION")
+
+
 def _files(folder: Path, manifest: Manifest) -> Check:
     expected = {NAME, readme.NAME, *(resource.path for resource in manifest.resources)}
     found = {entry.name for entry in folder.iterdir()}
+    text = folder / readme.NAME
     wrong = None
-    if manifest.discreet.publication != "anatomy" or {r.name for r in manifest.resources} != {"qit", "st"}:
-        wrong = f"no anatomy with `qit` and `st`, but {manifest.discreet.publication}"
+    if {resource.name for resource in manifest.resources} != {"qit", "st"} or len(manifest.resources) != 2:
+        wrong = "there are other tables than `qit` and `st`"
     elif stray := sorted(found - expected):
         wrong = f"a file that does not belong here: `{stray[0]}`"
     elif absent := sorted(expected - found):
         wrong = f"the file `{absent[0]}` is missing"
-    elif (folder / readme.NAME).read_text(encoding="utf-8") != readme.readme(manifest):
+    elif not text.is_file() or text.read_bytes() != readme.readme(manifest).encode():
         wrong = f"`{readme.NAME}` is not the one that belongs to the manifest"
     return _check("files", wrong, "the data files, the manifest and the README, nothing else")
 
@@ -97,8 +127,13 @@ def _metadata(folder: Path, manifest: Manifest) -> Check:
     """Parquet files can carry notes of whoever wrote them, such as a pandas index."""
     wrong = None
     for resource in manifest.resources:
-        if resource.format == "parquet" and pq.read_metadata(folder / resource.path).metadata:
-            wrong = f"`{resource.path}` carries metadata of its writer"
+        if resource.format == "parquet":
+            try:
+                notes = pq.read_metadata(folder / resource.path).metadata
+            except (OSError, pa.ArrowException):
+                return _check("metadata", f"`{resource.path}` is not a Parquet file", "")
+            if notes:
+                wrong = f"`{resource.path}` carries metadata of its writer"
     return _check("metadata", wrong, "no notes of the writer inside the files")
 
 
@@ -112,7 +147,7 @@ def _contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
                 order = aside.submit(_order, folder, manifest)
                 yield from _groups(engine, manifest)
                 yield _check("order", order.result(), "rows follow their content: the source's order left no trace")
-    except (EngineError, InputError, pa.ArrowException) as error:
+    except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:
         reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
         yield Check("contents", ok=False, detail=f"the data files cannot be read: {reason}")
     finally:
@@ -122,20 +157,41 @@ def _contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
 def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     """Load both files under names of our own; say what is wrong with their columns."""
     promise = manifest.discreet
-    expected = {"qit": [*promise.quasi, promise.group], "st": [promise.group, promise.sensitive, promise.count]}
-    for name, names in expected.items():
-        resource = manifest.resource(name)
-        engine.load(f"{name} file", folder / resource.path, keep=resource.format == "csv", kinds=resource.kinds())
-        found = list(engine.schema(f"{name} file"))
-        if found != names or resource.table.names() != names:
-            return f"`{resource.path}` has other columns than the manifest promises"
-        aliases = {promise.group: "grp", promise.count: "n"} if name == "st" else {promise.group: "grp"}
-        columns = [
-            exp.alias_(exp.column(column, quoted=True), aliases.get(column, f"c{i}")) for i, column in enumerate(names)
-        ]
-        file = exp.Table(this=exp.to_identifier(f"{name} file", quoted=True))
-        engine.load(name, exp.select(*columns).from_(file), keep=False)
+    for resource in manifest.resources:
+        path, kinds = folder / resource.path, resource.kinds()
+        if not _fits(path, resource):
+            return f"`{resource.path}` has other columns, or of other types, than the manifest says"
+        if any(kinds[name] != "integer" for name in (promise.group, promise.count) if name in kinds):
+            return f"groups and counts in `{resource.path}` are not integers"
+        # in CSV a count of 1.4 must not be rounded before it is seen
+        seen = {name: "number" if name in {promise.group, promise.count} else kind for name, kind in kinds.items()}
+        engine.load(f"{resource.name} file", path, keep=resource.format == "csv", kinds=seen)
+        ours = {promise.group: "grp", promise.count: "n", promise.sensitive: "held"}
+        columns = [exp.alias_(exp.column(name, quoted=True), ours.get(name, f"c{i}")) for i, name in enumerate(kinds)]
+        file = exp.Table(this=exp.to_identifier(f"{resource.name} file", quoted=True))
+        engine.load(resource.name, exp.select(*columns).from_(file), keep=False)
     return None
+
+
+def _fits(path: Path, resource: Resource) -> bool:
+    """Whether a file itself names the manifest's columns; a CSV file's types are tried when it is read."""
+    kinds = resource.kinds()
+    if resource.format == "csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file), []) == list(kinds)
+    schema = pq.read_schema(path)
+    return schema.names == list(kinds) and all(IS[kinds[field.name]](field.type) for field in schema)
+
+
+IS: dict[str, Callable[[pa.DataType], bool]] = {
+    "integer": lambda found: pa.types.is_integer(found) or (pa.types.is_decimal(found) and found.scale == 0),
+    "number": lambda found: pa.types.is_floating(found) or pa.types.is_decimal(found),
+    "boolean": pa.types.is_boolean,
+    "string": lambda found: pa.types.is_string(found) or pa.types.is_large_string(found),
+    "date": pa.types.is_date,
+    "datetime": pa.types.is_timestamp,
+    "time": pa.types.is_time,
+}
 
 
 def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
@@ -149,7 +205,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
             exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=exp.condition(breach)))
         )
     found = engine.run(query)
-    rows, groups, first, last, unlike, least, missing, *broken = (int(c[0].as_py() or 0) for c in found.columns)
+    rows, groups, first, last, unlike, least, missing, odd, *broken = (int(c[0].as_py() or 0) for c in found.columns)
     wrong = None
     if (rows, groups) != (promise.rows, promise.groups):
         wrong = "the manifest counts other rows or groups than the files hold"
@@ -157,8 +213,8 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
         wrong = "groups are not numbered from 1 without a gap"
     elif unlike:
         wrong = f"{unlike} groups have another size in the two tables"
-    elif least < 1:
-        wrong = "a sensitive value counts nobody"
+    elif least < 1 or odd:
+        wrong = "a sensitive value counts nobody, or a part of somebody"
     elif missing and promise.missing_sensitive != "value":
         wrong = "there are missing sensitive values, which the policy did not allow"
     yield _check("groups", wrong, "both tables agree on every group")
@@ -171,10 +227,12 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
 
 GROUPS = """
     SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
-           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing)
+           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd)
     FROM (SELECT grp, COUNT(*) AS size FROM qit GROUP BY grp) AS q
     FULL JOIN (
-      SELECT grp, SUM(n) AS size, MAX(n) AS top, MIN(n) AS least, COUNT(*) AS kinds, COUNT(*) - COUNT(c1) AS missing
+      SELECT grp, SUM(n) AS size, CAST(MAX(n) AS BIGINT) AS top, MIN(n) AS least, COUNT(*) AS kinds,
+             COUNT(*) - COUNT(held) AS missing,
+             COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp)) AS odd
       FROM st GROUP BY grp
     ) AS s ON q.grp = s.grp
 """

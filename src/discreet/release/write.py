@@ -17,7 +17,7 @@ from typing import Literal
 
 from discreet.errors import ReleaseError, VerificationError
 from discreet.release import readme
-from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec
+from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.release import Release, digest
 from discreet.release.verify import verify
 
@@ -46,7 +46,7 @@ def write(
         progress("writing")
         with ThreadPoolExecutor(len(sheets)) as threads:
             resources = tuple(threads.map(lambda sheet: _stored(sheet, folder, form), sheets))
-        manifest = Manifest(name=_slug(promise.table), resources=resources, discreet=promise)
+        manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise)
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
         progress("verifying")
@@ -102,7 +102,3 @@ def _settle(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _slug(name: str) -> str:
-    return "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in name.lower()).strip("-") or "release"

@@ -41,7 +41,9 @@ class Codes:
 
 def encode(values: pa.ChunkedArray) -> Codes:
     """Encode one column; see the module's docstring for the order."""
-    found = values.dictionary_encode().unify_dictionaries().combine_chunks()
+    if pa.types.is_string(values.type):  # so that more than 2 GB of text fit into one array
+        values = values.cast(pa.large_string())
+    found = values.combine_chunks().dictionary_encode()
     order = pc.sort_indices(found.dictionary)
     rank = np.empty(len(order) + 1, np.int32)
     rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)

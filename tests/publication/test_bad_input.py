@@ -1,0 +1,671 @@
+"""Whatever a steward hands in by mistake: each failure says why, writes nothing and tells no cell of the table."""
+
+import csv
+import datetime as dt
+import decimal
+import os
+import re
+import tempfile
+from collections import Counter
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet import Policy, open_release, publish, read, verify
+from discreet.errors import DiscreetError, GuaranteeError, InputError, PolicyError, ReleaseError
+
+TOWNS = ("Quixoteville", "Zanzibarton", "Xanaduburg")
+ILLS = ("asthmatosis", "bronchobia", "cardiomania", "dermatopsy")
+SECRETS = (*TOWNS, *ILLS, "424242")
+ROWS = [(20 + i % 5, TOWNS[i % 3], ILLS[i % 4]) for i in range(24)]
+PLAIN = {"quasi": ["age", "town"], "sensitive": "ill", "guarantee": {"l": 2}, "partition": "deal"}
+
+
+def table(**columns):
+    """The table of this file, with columns added or replaced."""
+    age, town, ill = (list(column) for column in zip(*ROWS, strict=True))
+    return pa.table({"age": age, "town": town, "ill": ill, **columns})
+
+
+def csv_text(rows=ROWS, header=("age", "town", "ill")):
+    return "".join(",".join(map(str, row)) + "\n" for row in [header, *rows])
+
+
+@pytest.fixture
+def to(tmp_path):
+    place = tmp_path / "out"
+    place.mkdir()
+    return place / "release"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="people.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def refused(to):
+    """Publish what must be refused: the error, after checking that it is all that is left."""
+
+    def act(source, error, *messages, told=(), **policy):
+        with pytest.raises(error) as caught:
+            publish(source, Policy(**{**PLAIN, **policy}), to=to)
+        text = str(caught.value)
+        assert [message for message in messages if message not in text] == [], text
+        assert list(to.parent.iterdir()) == [], "something is left behind"
+        assert [secret for secret in SECRETS if secret in text and secret not in told] == [], text
+        return caught.value
+
+    return act
+
+
+@contextmanager
+def as_somebody():
+    """As a user who is not the superuser, for whom no file is closed."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@contextmanager
+def closed(path, mode=0):
+    path.chmod(mode)
+    try:
+        with as_somebody():
+            yield
+    finally:
+        path.chmod(0o700)
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that anyone may enter; those of pytest are for one user only."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_the_table_of_this_file_can_be_published(to, file):
+    assert verify(publish(file(csv_text()), Policy(**PLAIN), to=to).path).ok
+
+
+def test_missing_file(refused, tmp_path):
+    refused(tmp_path / "nowhere.csv", InputError, "there is no file", "nowhere.csv", "check the path")
+
+
+def test_missing_folder_of_a_file(refused, tmp_path):
+    refused(tmp_path / "no" / "where.parquet", InputError, "there is no file")
+
+
+@pytest.mark.parametrize("name", ["people.csv", "people.parquet"])
+def test_unreadable_file(open_folder, name):
+    path = open_folder / name
+    pq.write_table(table(), path) if path.suffix == ".parquet" else path.write_text(csv_text())
+    with closed(path), pytest.raises(InputError, match="cannot be read"):
+        read(path)
+
+
+def test_file_in_an_unreadable_folder(open_folder):
+    folder = open_folder / "closed"
+    folder.mkdir()
+    (folder / "people.csv").write_text(csv_text())
+    with closed(folder), pytest.raises(InputError, match="cannot be read"):
+        read(folder / "people.csv")
+
+
+def test_file_with_a_name_that_is_too_long(refused, tmp_path):
+    refused(tmp_path / f"{'x' * 300}.csv", InputError, "x" * 300)
+
+
+def test_folder_instead_of_a_file(refused, tmp_path):
+    refused(tmp_path, InputError, "is a folder, expected a file")
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "people.txt", "people", "people.csv.gz"])
+def test_wrong_suffix(refused, file, name):
+    refused(file(csv_text(), name), InputError, "is not a `.csv` or `.parquet` file", "pandas")
+
+
+@pytest.mark.parametrize("source", [None, 7, b"people.csv", {"age": [1]}, [1, 2]])
+def test_no_table_at_all(refused, source):
+    refused(source, InputError, "cannot read a ", "__arrow_c_stream__")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (csv_text() + "31,Zanzibarton\n", "line 26 has 2 fields, expected 3"),
+        (csv_text() + "31,Zanzibarton,asthmatosis,424242\n", "line 26 has 4 fields, expected 3"),
+        (csv_text().encode() + "31,Zanzibart\xf6n,flu\n".encode("latin-1"), "line 26 is not UTF-8"),
+        (csv_text().encode("utf-16"), "line 1 is not UTF-8"),
+        (csv_text() + '31,"Zanzibarton,flu\n', "opens a quote that is never closed"),
+        ("", "is empty, expected a header and rows"),
+        ("\n\n", "is empty, expected a header and rows"),
+        (b"\xef\xbb\xbf", "is empty, expected a header and rows"),
+        ("age,town,ill\n", "the table has no rows"),
+        (",,\n1,2,3\n", "a column has no name"),
+        ("age,,ill\n1,Zanzibarton,3\n", "a column has no name"),
+    ],
+    ids=[
+        "too few",
+        "too many",
+        "latin-1",
+        "utf-16",
+        "open quote",
+        "empty",
+        "blank",
+        "mark only",
+        "header",
+        "no names",
+        "no name",
+    ],
+)
+def test_damaged_csv(refused, file, content, message):
+    refused(file(content), InputError, message)
+
+
+@pytest.mark.parametrize("rows", [b"PAR1 nonsense PAR1", b"", b"age,town,ill\n"])
+def test_damaged_parquet(refused, file, rows):
+    refused(file(rows, "people.parquet"), InputError, "is not a Parquet file, or it is damaged", "people.parquet")
+
+
+def test_parquet_with_a_damaged_page(refused, tmp_path):
+    path = tmp_path / "people.parquet"
+    pq.write_table(table(), path)
+    content = bytearray(path.read_bytes())
+    content[4:40] = bytes(36)
+    path.write_bytes(content)
+    refused(path, DiscreetError, "people.parquet")
+
+
+def test_no_rows(refused, to):
+    refused(table().slice(0, 0), InputError, "the table has no rows")
+
+
+def test_no_columns(refused):
+    refused(pa.table({}), InputError)
+
+
+def test_one_row(refused):
+    refused(
+        table().slice(0, 1), GuaranteeError, "l = 2 cannot be met", "1 of 1 rows", "no value of it works", told=ILLS
+    )
+
+
+@pytest.mark.parametrize(
+    "header", ["age,age,ill", "age,AGE,ill", "age,town,Town,ill", "town,ill,age,town", "age, age,ill", '"age",age ,ill']
+)
+def test_duplicate_names_in_csv(refused, file, header):
+    row = ",".join(["424242"] * len(header.split(",")))
+    refused(file(f"{header}\n{row}\n{row}\n"), InputError, "stands twice", "a name of its own")
+
+
+@pytest.mark.parametrize("names", [["age", "age", "ill"], ["age", "Age", "ill"]])
+def test_duplicate_names_in_parquet_and_frames(refused, tmp_path, names):
+    doubled = pa.table([[1, 2], [3, 4], [5, 6]], names=names)
+    pq.write_table(doubled, tmp_path / "people.parquet")
+    for source in (tmp_path / "people.parquet", doubled, pd.DataFrame([[1, 2, 3]] * 4, columns=names)):
+        refused(source, InputError, "the column name `age` stands twice")
+
+
+ODD_NAMES = (
+    *(
+        "two words",
+        'a "quoted" name',
+        "it's",
+        "semi;colon",
+        "x'); DROP TABLE qit; --",
+        "a;b;c;d",
+        "-- comment",
+        "/* */",
+    ),
+    *(
+        "select",
+        "ORDER",
+        "from",
+        "null",
+        "true",
+        "interval",
+        "100",
+        "*",
+        "?",
+        ":number",
+        "$1",
+        "a.b",
+        "a,b",
+        "back`tick",
+    ),
+    *("group", "COUNT", "value", "grp", "key_0", "qit", "st", "n", "signature", "size", "urn", "least_0", "estimate"),
+    *("low", "frame", "rows", "source", "private", "microdata", "c0_1", "help", "naïve", "名前", "x" * 200),
+)
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def odd_table():
+    """One column per odd name, each with values of its own."""
+    columns = {name: [(i + at) % (2 + at % 5) for i in range(40)] for at, name in enumerate(ODD_NAMES)}
+    return pa.table({**columns, "ill": [i % 4 for i in range(40)]})
+
+
+@pytest.fixture(scope="module", params=["parquet", "csv"])
+def odd(request, tmp_path_factory):
+    """A release of a table all of whose columns have odd names, and the table; from and to either format."""
+    place, private = tmp_path_factory.mktemp("odd"), odd_table()
+    path = place / f"odd.{request.param}"
+    if request.param == "parquet":
+        pq.write_table(private, path)
+    else:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, quoting=csv.QUOTE_ALL)
+            writer.writerows([private.column_names, *zip(*private.to_pydict().values(), strict=True)])
+    policy = Policy(quasi=ODD_NAMES, sensitive="ill", guarantee={"l": 2}, partition="local")
+    release = publish(path, policy, to=place / "release", form=request.param)
+    assert verify(release.path).ok
+    return open_release(release.path), private
+
+
+def test_odd_names_of_quasi_identifiers(odd):
+    release, private = odd
+    for name in ODD_NAMES:
+        column, values = quoted(name), private[name].to_pylist()
+        counted = release.ask(f'SELECT {column}, COUNT(*) AS "how many" FROM microdata GROUP BY {column}').rows()
+        assert {row[name]: row["how many"] for row in counted} == Counter(values)
+
+
+@pytest.mark.parametrize(
+    "name", ['a "quoted" name', "x'); DROP TABLE qit; --", "group", "value", "key_0", "qit", "c0_1", "urn"]
+)
+def test_odd_names_of_quasi_identifiers_beside_the_sensitive_column(odd, name):
+    release, private = odd
+    column, values = quoted(name), private[name].to_pylist()
+    [answer] = release.ask(
+        f"SELECT COUNT(*) AS n, AVG(ill) AS a FROM microdata WHERE {column} >= 1 AND ill <= 3"
+    ).rows()
+    assert answer["n_low"] == answer["n_high"] == sum(v >= 1 for v in values)
+    truth = np.mean([ill for ill, v in zip(private["ill"].to_pylist(), values, strict=True) if v >= 1])
+    assert answer["a_low"] - 1e-9 <= truth <= answer["a_high"] + 1e-9
+
+
+@pytest.mark.parametrize(
+    "name",
+    ['a "b" c', "x'); DROP TABLE qit; --", "value", "count", "group", "key_0", "qit", "n", "signature", "select"],
+)
+def test_odd_names_of_the_sensitive_column(to, name):
+    private = pa.table({"age": [i % 5 for i in range(24)], name: [i % 6 for i in range(24)]})
+    release = publish(private, Policy(quasi=["age"], sensitive=name, guarantee={"l": 3}, partition="deal"), to=to)
+    assert verify(to).ok
+    column = quoted(name)
+    counted = release.ask(f"SELECT {column}, COUNT(*) AS people FROM microdata GROUP BY {column}").rows()
+    assert [(row[name], row["people"]) for row in counted] == [(v, 4) for v in range(6)]
+    [answer] = release.ask(f"SELECT SUM({column}) AS x FROM microdata WHERE age > 1 AND {column} > 2").rows()
+    truth = sum(i % 6 for i in range(24) if i % 5 > 1 and i % 6 > 2)
+    assert answer["x_low"] <= truth <= answer["x_high"]
+
+
+@pytest.mark.parametrize("name", ["semi;colon;s", "x'); DROP TABLE qit; --", "tab\tand|bar|s", "a b"])
+def test_odd_names_that_a_csv_header_does_not_quote(to, file, name):
+    path = file(f"{name},ill\n" + "".join(f"{i},{i % 3}\n" for i in range(12)))
+    release = publish(path, Policy(quasi=[name], sensitive="ill", guarantee={"l": 2}), to=to)
+    assert release.ask(f"SELECT SUM({quoted(name)}) AS x FROM microdata").rows()[0]["x"] == 66
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["two words", 'say "hi"', "it's", "x; DROP TABLE qit", "-- c", "qit", "st", "help", "select", "名前", "<b>", "a.b"],
+)
+def test_odd_names_of_the_table(to, name):
+    release = publish(table(), Policy(**PLAIN, name=name), to=to)
+    assert verify(to).ok
+    for source in ("microdata", quoted(name)):
+        assert open_release(to).ask(f"SELECT COUNT(*) FROM {source}").rows()[0]["count"] == 24
+    assert release.promise.table == name
+    assert re.fullmatch(r"[a-z0-9-]+", release.manifest.name)
+
+
+def test_unknown_columns(refused):
+    error = refused(table(), PolicyError, "the table has no column `agee`; did you mean `age`?", quasi=["agee", "town"])
+    assert [mistake.key for mistake in error.mistakes] == ["quasi", "drop"]
+    refused(table(), PolicyError, "the table has no column `il`; did you mean `ill`?", sensitive="il", drop="rest")
+    refused(table(), PolicyError, "the table has no column `x`; expected one of: `age`, `town`", identifiers=["x"])
+    refused(table(), PolicyError, "the table has no column `AGE`; did you mean `age`?", quasi=["AGE"], drop="rest")
+
+
+def test_unlisted_columns(refused):
+    more = table(name=["Xanaduburg"] * 24, shoe=[424242] * 24)
+    error = refused(
+        more, PolicyError, "the column `name` has no role", "the column `shoe` has no role", 'drop = "rest"'
+    )
+    assert len(error.mistakes) == 2
+    refused(more, PolicyError, "the column `shoe` has no role", identifiers=["name"])
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"quasi": ["age", "ill"]}, "the column `ill` stands in `quasi` too; a column has one role"),
+        ({"identifiers": ["age"]}, "the column `age` stands in `identifiers` too"),
+        ({"drop": ["town"]}, "the column `town` stands in `quasi` too"),
+        ({"quasi": ["age", "town", "age"]}, "the column `age` stands twice"),
+    ],
+)
+def test_one_column_in_two_roles(refused, roles, message):
+    refused(table(), PolicyError, message, **roles)
+
+
+@pytest.mark.parametrize("l", [1, 0, -3])
+def test_l_below_2(refused, l):
+    refused(table(), PolicyError, "`guarantee.l`: expected 2 or more", f"got {l}", guarantee={"l": l})
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "message"),
+    [
+        ({"k": 3}, "`anatomize` needs the guarantee `l`; add it, or use `deal` or `local`"),
+        ({"distinct_l": 2}, "`anatomize` needs the guarantee `l`"),
+        ({"l": 2, "k": 3}, "`anatomize` makes groups of l = 2 rows, too few for the other promises"),
+        ({"l": 2, "distinct_l": 3}, "`anatomize` makes groups of l = 2 rows"),
+    ],
+)
+def test_combinations_that_make_no_sense(refused, guarantee, message):
+    refused(table(), PolicyError, message, guarantee=guarantee, partition="anatomize")
+
+
+def test_l_that_is_impossible(refused):
+    """The steward is told the value that is too frequent; nobody else sees this message."""
+    frequent = table(ill=["asthmatosis"] * 9 + ["bronchobia"] * 8 + ["cardiomania"] * 7)
+    error = refused(
+        frequent,
+        GuaranteeError,
+        "l = 3 cannot be met",
+        "the value 'asthmatosis' of `ill` is held by 9 of 24 rows (37.5%)",
+        "at most 1/3 may share a value",
+        "the largest that works is 2",
+        told=["asthmatosis"],
+        guarantee={"l": 3},
+    )
+    assert error.exit_status == 3
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "message"),
+    [
+        ({"k": 25}, "k = 25 cannot be met: the table has 24 rows; the largest that works is 24"),
+        ({"distinct_l": 5}, "distinct_l = 5 cannot be met: `ill` has 4 distinct values; the largest that works is 4"),
+        ({"l": 10**30}, "the largest that works is 4"),
+        ({"k": 2**63}, "the largest that works is 24"),
+    ],
+)
+def test_guarantees_that_are_impossible(refused, guarantee, message):
+    refused(table(), GuaranteeError, message, told=ILLS, guarantee=guarantee)
+
+
+@pytest.mark.parametrize("partition", ["anatomize", "deal", "local"])
+def test_the_largest_l_that_is_named_works(to, partition):
+    frequent = table(ill=["a"] * 6 + ["b"] * 5 + ["c"] * 5 + ["d"] * 4 + ["e"] * 4)
+    policy = {**PLAIN, "partition": partition}
+    with pytest.raises(GuaranteeError, match="the largest that works is 4"):
+        publish(frequent, Policy(**{**policy, "guarantee": {"l": 5}}), to=to)
+    publish(frequent, Policy(**{**policy, "guarantee": {"l": 4}}), to=to)
+    assert verify(to).ok
+
+
+def with_gaps():
+    return table(ill=[None if i % 6 == 5 else ILLS[i % 4] for i in range(24)])
+
+
+def test_missing_sensitive_values_are_an_error(refused):
+    refused(with_gaps(), InputError, "the sensitive column `ill` has 4 missing values", '"value"', '"withhold"')
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_missing_sensitive_values_as_a_value(to, form):
+    release = publish(with_gaps(), Policy(**PLAIN, missing_sensitive="value"), to=to, form=form)
+    assert verify(to).ok
+    [answer] = release.ask("SELECT COUNT(*) AS n, COUNT(ill) AS known FROM microdata").rows()
+    assert (answer["n"], answer["known"]) == (24, 20)
+    [answer] = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE ill IS NULL").rows()
+    assert answer["n_low"] == answer["n_high"] == 4
+    assert release.ask("SELECT ill, COUNT(*) FROM microdata GROUP BY ill").rows()[-1]["ill"] is None
+
+
+def test_missing_sensitive_values_count_for_the_guarantee(refused):
+    gaps = table(ill=[None] * 13 + [ILLS[i % 4] for i in range(11)])
+    refused(gaps, GuaranteeError, "the value None of `ill` is held by 13 of 24 rows", missing_sensitive="value")
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_missing_sensitive_values_withheld(to, form):
+    release = publish(with_gaps(), Policy(**PLAIN, missing_sensitive="withhold"), to=to, form=form)
+    assert verify(to).ok
+    assert release.promise.rows == 20
+    assert release.ask("SELECT COUNT(*) FROM microdata").rows()[0]["count"] == 20
+    assert "24" not in (to / "datapackage.json").read_text(encoding="utf-8").split('"discreet"')[1]
+
+
+@pytest.mark.parametrize(
+    ("missing_sensitive", "error", "message"),
+    [
+        ("error", InputError, "has 24 missing values"),
+        ("withhold", InputError, "every value of the sensitive column `ill` is missing"),
+        ("value", GuaranteeError, "is held by 24 of 24 rows"),
+    ],
+)
+def test_all_sensitive_values_missing(refused, missing_sensitive, error, message):
+    gone = table(ill=pa.nulls(24, pa.string()))
+    refused(gone, error, message, missing_sensitive=missing_sensitive)
+
+
+@pytest.mark.parametrize("missing_sensitive", ["error", "withhold", "value"])
+def test_a_sensitive_column_without_a_type(refused, missing_sensitive):
+    refused(table(ill=pa.nulls(24)), DiscreetError, "`ill`", missing_sensitive=missing_sensitive)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("town", [["Xanaduburg"] * 24, pa.nulls(24, pa.string())], ids=["one value", "all missing"])
+def test_constant_quasi_identifiers(to, town, form):
+    same = table(age=[40] * 24, town=town)
+    release = publish(same, Policy(**{**PLAIN, "partition": "local"}), to=to, form=form)
+    assert verify(to).ok
+    [answer] = release.ask("SELECT town, COUNT(*) AS n FROM microdata WHERE age = 40 GROUP BY town").rows()
+    assert answer["n"] == 24
+    [answer] = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE age = 40 AND ill = 'asthmatosis'").rows()
+    assert answer["n_low"] == answer["n_high"] == 6
+
+
+@pytest.mark.parametrize(
+    "make", [Path.mkdir, Path.touch, lambda to: to.symlink_to("nowhere")], ids=["folder", "file", "link"]
+)
+def test_target_exists(to, make):
+    make(to)
+    with pytest.raises(ReleaseError, match=r"exists already\s+Hint: a release is never overwritten"):
+        publish(table(), Policy(**PLAIN), to=to)
+    assert [entry.name for entry in to.parent.iterdir()] == ["release"]
+
+
+def test_target_exists_is_said_before_anything_is_read(to):
+    to.mkdir()
+    with pytest.raises(ReleaseError, match="exists already"):
+        publish("nowhere.csv", Policy(**PLAIN), to=to)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 250, "a\0b", "../people.csv/release"])
+def test_targets_that_cannot_be(to, file, name):
+    file(csv_text())
+    with pytest.raises(ReleaseError):
+        publish(table(), Policy(**PLAIN), to=to.parent / name)
+    assert list(to.parent.iterdir()) == []
+
+
+def test_target_in_a_folder_that_may_not_be_entered(open_folder):
+    with closed(open_folder), pytest.raises(ReleaseError):
+        publish(table(), Policy(**PLAIN), to=open_folder / "release")
+    assert list(open_folder.iterdir()) == []
+
+
+def test_target_in_a_folder_that_may_not_be_written(open_folder):
+    with closed(open_folder, 0o555), pytest.raises(ReleaseError, match="could not be written: Permission denied"):
+        publish(table(), Policy(**PLAIN), to=open_folder / "release")
+    assert list(open_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [{"form": "xml"}, {"seed": -1}, {"seed": "x"}])
+def test_options_that_cannot_be(to, options):
+    with pytest.raises(DiscreetError):
+        publish(table(), Policy(**PLAIN), to=to, **options)
+    assert list(to.parent.iterdir()) == []
+
+
+UNSUPPORTED = {
+    "list": pa.array([[1], [2], [3]] * 8),
+    "struct": pa.array([{"x": 1}, {"x": 2}, {"x": 3}] * 8),
+    "map": pa.array([[("x", 1)]] * 24, pa.map_(pa.string(), pa.int64())),
+    "blob": pa.array([b"a", b"b", b"c"] * 8),
+    "duration": pa.array([dt.timedelta(days=i) for i in range(24)]),
+    "decimal of 60 digits": pa.array([decimal.Decimal(10) ** 50 + i for i in range(24)], pa.decimal256(60, 0)),
+}
+
+
+@pytest.mark.parametrize("kind", UNSUPPORTED)
+def test_unsupported_types(refused, to, kind):
+    strange = table(town=UNSUPPORTED[kind])
+    refused(strange, DiscreetError, "`town`", "cannot be published", "drop")
+    refused(strange, DiscreetError, "`town`", "cannot be published", quasi=["age"], sensitive="town", drop="rest")
+    publish(strange, Policy(**{**PLAIN, "quasi": ["age"]}, drop=["town"]), to=to)
+    assert verify(to).ok
+
+
+@pytest.mark.parametrize("kind", UNSUPPORTED)
+def test_unsupported_types_can_be_inspected(kind):
+    profile = read(table(town=UNSUPPORTED[kind])).inspect(quasi=["age"], sensitive="ill")
+    assert [column.suggestion for column in profile.columns if column.name == "town"] == ["drop"]
+
+
+def test_half_floats(to):
+    """They are published or refused; either way a table that has some can be published without them."""
+    halves = table(town=cycle(np.float16(0.5), np.float16(2.0), type_=pa.float16()))
+    with suppress(DiscreetError):
+        publish(halves, Policy(**PLAIN), to=to.with_name("halves"))
+    publish(halves, Policy(**{**PLAIN, "quasi": ["age"]}, drop=["town"]), to=to)
+
+
+def test_frames_with_columns_of_mixed_types(refused):
+    """Arrow quotes the value that it could not convert; the message must not."""
+    for mixed in (["Xanaduburg", 424242, 3.5], [object(), "Xanaduburg", None], [{"x": 1}, "Xanaduburg", 2]):
+        refused(table().to_pandas().assign(town=mixed * 8), InputError, "mixed types")
+
+
+@pytest.mark.parametrize("values", [[2**70 + i for i in range(24)], [1j] * 24], ids=["huge", "complex"])
+def test_frames_with_numbers_that_arrow_does_not_know(refused, values):
+    refused(table().to_pandas().assign(town=values), InputError, "cannot be read as Arrow")
+
+
+def test_a_lazy_frame(refused):
+    refused(pl.DataFrame({"age": [1]}).lazy(), InputError, "cannot read a LazyFrame")
+
+
+def cycle(*values, type_=None):
+    return pa.array([values[i % len(values)] for i in range(24)], type_)
+
+
+TYPES = {
+    "boolean": cycle(True, False),
+    "small integer": cycle(-128, 127, 0, 5, type_=pa.int8()),
+    "unsigned": cycle(0, 255, 7, type_=pa.uint8()),
+    "extreme integer": cycle(2**63 - 1, -(2**63), 0, -1),
+    "extreme unsigned": cycle(2**64 - 1, 2**63, 0, type_=pa.uint64()),
+    "huge integer": cycle(*(10**20 + i for i in range(4)), type_=pa.decimal128(38, 0)),
+    "float": cycle(0.1 + 0.2, 0.3, -0.0, 0.0, 1e300, 5e-324),
+    "single float": cycle(0.1, 0.5, 2.0, type_=pa.float32()),
+    "infinity": cycle(float("inf"), float("-inf"), 1.5),
+    "decimal": cycle(*map(decimal.Decimal, ("12345678901234567.88", "12345678901234567.89", "-0.10"))),
+    "date": cycle(dt.date(1, 1, 1), dt.date(2000, 2, 29), dt.date(9999, 12, 31)),
+    "timestamp": cycle(*(1_577_923_199_999_999 + day * 86_400_000_000 for day in (1, 2, 3)), type_=pa.timestamp("us")),
+    "timestamp in nanoseconds": cycle(1_600_000_000_000_000_001, 1_600_000_000_000_000_002, type_=pa.timestamp("ns")),
+    "timestamp with zone": cycle(
+        *(dt.datetime(2020, 1, day, 23, 30, tzinfo=dt.UTC) for day in (1, 2, 3)), type_=pa.timestamp("us", tz="UTC")
+    ),
+    "time": cycle(dt.time(0, 0), dt.time(12, 30, 15), dt.time(23, 59, 59, 999_999)),
+    "text": cycle("", " ", "a\nb", 'say "x", y', "NULL", "é", "a\0b", "1e5"),
+    "text of digits": cycle("10", "9", "8", "010"),
+    "text of dates": cycle("2020-1-1", "2020-01-01", "2020-01-02"),
+    "category": cycle("a", "b", "c").dictionary_encode(),
+}
+
+
+def agrees(counted, private, form):
+    """Whether an answer counts every value of `town`, in order; CSV may show them as another type."""
+    expected = sorted(Counter(private["town"].to_pylist()).items())
+    if form == "csv":
+        return [row["n"] for row in counted] == [n for _, n in expected]
+    return [(row["town"], row["n"]) for row in counted] == expected
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_as_quasi_identifiers(to, kind, form):
+    private = table(town=TYPES[kind])
+    publish(private, Policy(**{**PLAIN, "partition": "local"}), to=to, form=form)
+    counted = open_release(to).ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows()
+    assert agrees(counted, private, form)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_as_sensitive_values(to, kind, form):
+    private = table(town=TYPES[kind])
+    policy = {**PLAIN, "quasi": ["age"], "sensitive": "town", "drop": ["ill"]}
+    publish(private, Policy(**policy), to=to, form=form)
+    release = open_release(to)
+    counted = release.ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows()
+    assert agrees(counted, private, form)
+    [answer] = release.ask("SELECT MIN(town) AS x FROM microdata WHERE age > 22").rows()
+    assert answer["x_low"] <= answer["x"] <= answer["x_high"]
+
+
+def test_huge_integers_in_csv(to, file):
+    rows = [(10**20 + i % 4, "x", ILLS[i % 4]) for i in range(24)]
+    for form in ("parquet", "csv"):
+        release = publish(file(csv_text(rows)), Policy(**PLAIN), to=to.with_name(form), form=form)
+        counted = release.ask("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").rows()
+        assert [(int(row["age"]), row["n"]) for row in counted] == [(10**20 + i, 6) for i in range(4)]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_periods_of_pandas_are_not_published_as_numbers(to, form):
+    frame = table().to_pandas().assign(town=pd.period_range("2020-01", periods=24, freq="M"))
+    try:
+        release = publish(frame, Policy(**PLAIN), to=to, form=form)
+    except DiscreetError:
+        return
+    assert "2020" in str(release.ask("SELECT MIN(town) AS x FROM microdata").rows()[0]["x"])
+
+
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_a_million_distinct_values(to, partition):
+    n = 1_000_000
+    chance = np.random.default_rng(1)
+    many = pa.table({"age": chance.permutation(n), "ill": chance.integers(0, 50, n).astype(np.int32)})
+    policy = Policy(quasi=["age"], sensitive="ill", guarantee={"l": 10}, partition=partition)
+    release = publish(many, policy, to=to)
+    assert verify(to).ok
+    [answer] = release.ask("SELECT COUNT(*) AS n, MAX(age) AS x FROM microdata WHERE age >= 10").rows()
+    assert (answer["n"], answer["x"]) == (n - 10, n - 1)
