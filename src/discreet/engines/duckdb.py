@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from sqlglot import exp
 
 from discreet.engines.delimited import delimiter
 from discreet.errors import DiscreetError, EngineError, InputError
+
+REMEMBERED = 256  # prepared statements
 
 # The types of a Data Package's fields, for CSV files whose manifest tells them.
 TYPES = {
@@ -35,7 +38,11 @@ class DuckDB:
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
         self._statements: dict[str, str] = {}
-        spill = tempfile.mkdtemp(prefix="discreet-")
+        self._numbers = itertools.count()
+        try:
+            spill = tempfile.mkdtemp(prefix="discreet-")
+        except OSError:
+            raise EngineError("there is no room for temporary files", hint="make room, or set TMPDIR") from None
         self._sweep = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
         self._connection = duckdb.connect(
             config={
@@ -48,6 +55,7 @@ class DuckDB:
             }
         )
         self._connection.execute("SET enable_progress_bar = false")
+        self._connection.execute("SET TimeZone = 'UTC'")  # the steward's own zone must not show
         if memory_limit is not None:
             try:
                 self._connection.execute("SET memory_limit = ?", [memory_limit])
@@ -68,7 +76,10 @@ class DuckDB:
     def _prepared(self, sql: str) -> str:
         """The statement that executes a query which is planned only once."""
         if sql not in self._statements:
-            name = f"statement_{len(self._statements)}"
+            while len(self._statements) >= REMEMBERED:
+                oldest = self._statements.pop(next(iter(self._statements)))
+                self._connection.execute(oldest.replace("EXECUTE", "DEALLOCATE"))
+            name = f"statement_{next(self._numbers)}"
             self._connection.execute(f"PREPARE {name} AS {sql}")
             self._statements[sql] = f"EXECUTE {name}"
         return self._statements[sql]
@@ -82,10 +93,12 @@ class DuckDB:
         kinds: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(source, pa.Table):
+            try:
+                self._connection.register("source" if keep else name, source)
+            except duckdb.Error as error:
+                raise _translated(error) from None
             if not keep:
-                self._connection.register(name, source)
                 return
-            self._connection.register("source", source)
             rows: exp.Expr = exp.select("*").from_("source")
         elif isinstance(source, Path):
             rows = exp.select("*").from_(self.scan(source, kinds))
@@ -115,6 +128,7 @@ class DuckDB:
             "quote": exp.Literal.string('"'),
             "escape": exp.Literal.string('"'),
             "comment": exp.Literal.string(""),
+            "dateformat": exp.Literal.string("%Y-%m-%d"),  # 01/02/2020 may be either: it stays text
             "sample_size": exp.Literal.number(-1),
             "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
         }
@@ -163,7 +177,20 @@ def _translated(error: duckdb.Error) -> DiscreetError:
         return InputError(f"line {line[1]} cannot be read as CSV" if line else "it cannot be read as CSV")
     if isinstance(error, duckdb.OutOfMemoryException):
         return EngineError("the engine ran out of memory", hint="give it more with `memory_limit`, like `8GB`")
-    first = re.sub(r"'[^']*'|\"[^\"]*\"", "'…'", text.splitlines()[0])
     if "No space left" in text or "max_temp_directory_size" in text:
         return EngineError("the disk is full; nothing was published", hint="make room and run the same command again")
-    return EngineError(f"the engine could not do it: {first}")
+    if isinstance(error, duckdb.BinderException | duckdb.CatalogException | duckdb.ParserException):
+        # found before any row is read; names of our own tables and columns say nothing to a user
+        wrong = re.sub(r"'[^']*'|\"[^\"]*\"", "…", text.splitlines()[0].partition(": ")[2])
+        return EngineError(wrong[:200])
+    return EngineError(next(say for kind, say in FAULTS.items() if isinstance(error, kind)))
+
+
+# Never the driver's own words: they quote rows and values.
+FAULTS: dict[type[duckdb.Error], str] = {
+    duckdb.ConversionException: "a value cannot be converted to the type that was asked for",
+    duckdb.OutOfRangeException: "a number is too large, or not defined",
+    duckdb.IOException: "a file cannot be read or written",
+    duckdb.PermissionException: "the engine is sealed: no files, no network, no settings",
+    duckdb.Error: "the database engine cannot do that",
+}

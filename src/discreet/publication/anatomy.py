@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
@@ -36,19 +35,14 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
 def _store_qit(draft: Draft, path: Path) -> None:
     rows = draft.rows([*draft.policy.quasi])
     draft.table.engine.store(rows.order_by(*map(_key, (draft.group, *draft.policy.quasi))), path)
+    draft.table.check_unchanged()
 
 
 def _store_st(draft: Draft, path: Path) -> None:
-    histograms = draft.histograms
-    columns = {
-        draft.group: histograms.groups + 1,
-        draft.policy.sensitive: draft.sensitive.decode(histograms.values),
-        draft.count: histograms.counts,
-    }
     engine = connect()  # of its own: sheets are stored side by side
     try:
-        engine.load("counts", pa.table(columns), keep=False)
-        engine.store(exp.select("*").from_("counts"), path)  # in order already: histograms are by group and value
+        engine.load("counts", draft.counts(), keep=False)
+        engine.store(exp.select("*").from_("counts"), path)
     finally:
         engine.close()
 

@@ -19,6 +19,7 @@ from discreet.table import Table
 from discreet.table.encode import Codes
 
 GROUPS = "groups of rows"
+COUNTS = "counts of values"
 TYPES = {"float": "number", "decimal": "number", "timestamp": "datetime"}
 
 
@@ -65,18 +66,24 @@ class Draft:
         """Give the groups to the engine, and make sure that they lie beside the rows they were made for."""
         engine = self.table.engine
         engine.load(GROUPS, pa.table({self.group: self.groups + np.int32(1)}), keep=False)
-        rarest = int(np.bincount(self.sensitive.codes).argmin())
-        rows = self.table.select([self.policy.sensitive], present=present(self.policy))
-        holder = int(np.argmax(self.sensitive.codes == rarest))
-        value = exp.column(self.policy.sensitive, quoted=True)
-        same = exp.NullSafeEQ(this=value, expression=rows.copy().offset(holder).limit(1).subquery())
-        query = _beside_groups(
-            exp.select(exp.column(self.group, quoted=True)).from_(rows.subquery("rows of the table"))
-        )
-        query = query.where(same)
-        found = np.sort(engine.run(query).column(0).to_numpy())
-        if not np.array_equal(found, np.sort(self.groups[self.sensitive.codes == rarest]) + 1):
+        engine.load(COUNTS, self.counts(), keep=False)
+        pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive, quoted=True)]
+        print_ = exp.cast(exp.Anonymous(this="hash", expressions=pair), "HUGEINT")
+        rows = self.table.select([self.policy.sensitive], present=present(self.policy)).subquery("rows of the table")
+        beside = _beside_groups(exp.select(exp.Sum(this=print_)).from_(rows))
+        times = exp.Mul(this=print_.copy(), expression=exp.column(self.count, quoted=True))
+        meant = exp.select(exp.Sum(this=times)).from_(exp.Table(this=exp.to_identifier(COUNTS, quoted=True)))
+        if engine.run(beside).column(0)[0].as_py() != engine.run(meant).column(0)[0].as_py():
             raise InternalError("the engine changed the order of the rows while they were read; nothing was published")
+
+    def counts(self) -> pa.Table:
+        """How many rows of each group, numbered from 1, hold each sensitive value; ordered by both."""
+        columns = {
+            self.group: self.histograms.groups + 1,
+            self.policy.sensitive: self.sensitive.decode(self.histograms.values),
+            self.count: self.histograms.counts,
+        }
+        return pa.table(columns)
 
 
 def present(policy: Policy) -> str | None:

@@ -94,7 +94,7 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "it lists other columns than quasi-identifiers, sensitive value, group and count"
     elif len({name.lower() for name in (*names["qit"], *names["st"])}) != len(promise.quasi) + 3:
         wrong = "a column has two roles"
-    elif tables["qit"].foreign_keys != (link,) or tables["st"].foreign_keys is not None:
+    elif tables["qit"].foreign_keys not in (None, (link,)) or tables["st"].foreign_keys is not None:
         wrong = "its foreign keys are not a release's"
     elif not promise.guarantee or any(threshold < 2 for threshold in promise.guarantee.values()):
         wrong = "it promises nothing"

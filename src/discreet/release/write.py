@@ -57,6 +57,7 @@ def write(
         _settle(folder)
         free(to)
         folder.rename(to)
+        _sync(to.parent)
     return Release(to, manifest)
 
 
@@ -80,7 +81,8 @@ def _hidden(to: Path) -> Iterator[Path]:
     folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.partial"
     new = [parent for parent in to.parents if not parent.exists()]
     try:
-        folder.mkdir(parents=True)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)  # nobody else's until it is verified
         yield folder
     except OSError as error:
         reason = error.strerror or type(error).__name__
@@ -94,11 +96,18 @@ def _hidden(to: Path) -> Iterator[Path]:
 
 
 def _settle(folder: Path) -> None:
-    """Make the files durable and their times silent."""
+    """Make the files durable, their times silent, and the folder anyone's to read."""
+    umask = os.umask(0)
+    os.umask(umask)
+    folder.chmod(0o777 & ~umask)
     for path in [*sorted(folder.iterdir()), folder]:
         os.utime(path, (EPOCH, EPOCH))
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _sync(path)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -41,7 +41,7 @@ class Codes:
 
 def encode(values: pa.ChunkedArray) -> Codes:
     """Encode one column; see the module's docstring for the order."""
-    if pa.types.is_string(values.type):  # so that more than 2 GB of text fit into one array
+    if pa.types.is_string(values.type) and values.nbytes > 2**31:  # more text than fits into one array
         values = values.cast(pa.large_string())
     found = values.combine_chunks().dictionary_encode()
     order = pc.sort_indices(found.dictionary)

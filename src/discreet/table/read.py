@@ -42,7 +42,7 @@ def read(source: Any, *, name: str | None = None, memory_limit: str | None = Non
     except BaseException:
         engine.close()
         raise
-    return Table(engine, columns, name or "microdata")
+    return Table(engine, columns, name or "microdata", rows if isinstance(rows, Path) else None)
 
 
 def _load(engine: Engine, rows: pa.Table | Path) -> tuple[Column, ...]:
@@ -100,7 +100,11 @@ _KINDS: dict[Kind, set[str]] = {
 
 
 def _check_file(path: Path) -> None:
-    if not path.exists():
+    try:
+        missing = not path.exists()
+    except OSError:  # a name that no file can have
+        missing = True
+    if missing:
         raise InputError(f"there is no file `{path}`", hint="check the path and the spelling")
     if path.is_dir():
         raise InputError(f"`{path}` is a folder, expected a file", hint="name one `.csv` or `.parquet` file")
@@ -126,10 +130,12 @@ def _check_file(path: Path) -> None:
 
 def _check_names(names: Iterable[str]) -> None:
     listed = list(names)
+    if not listed:
+        raise InputError("the table has no columns")
     if any(not name.strip() for name in listed):
         raise InputError("a column has no name", hint="name every column in the header")
     # Engines take names that differ only in case for the same.
-    repeated = [name for name, times in Counter(name.lower() for name in listed).items() if times > 1]
+    repeated = [name for name, times in Counter(name.strip().lower() for name in listed).items() if times > 1]
     if repeated:
         raise InputError(
             f"the column name `{repeated[0]}` stands twice (upper and lower case count as the same)",
@@ -154,7 +160,10 @@ def _arrow(frame: Any) -> pa.Table:
     # pandas sends its index along as a column; it may hold row numbers or names.
     about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     index = [column for column in about.get("index_columns", []) if column in table.column_names]
-    return table.drop_columns(index).replace_schema_metadata(None)
+    table = table.drop_columns(index).replace_schema_metadata(None)
+    halves = {field.name for field in table.schema if pa.types.is_float16(field.type)}  # engines know no such floats
+    whole = [pa.field(f.name, pa.float32() if f.name in halves else f.type) for f in table.schema]
+    return table.cast(pa.schema(whole)) if halves else table
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:
@@ -162,11 +171,12 @@ def _unreadable(path: Path, error: Exception) -> InputError:
     if path.suffix.lower() == ".parquet":
         return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="write it anew from its source")
     hint = "mend the file, or save the table as UTF-8 CSV with one header line"
-    for line, raw in enumerate(path.read_bytes().split(b"\n"), start=1):
-        try:
-            raw.decode("utf-8")
-        except UnicodeDecodeError:
-            return InputError(f"`{path}`: line {line} is not UTF-8", hint=hint)
+    with path.open("rb") as raw:
+        for line, text in enumerate(raw, start=1):
+            try:
+                text.decode("utf-8")
+            except UnicodeDecodeError:
+                return InputError(f"`{path}`: line {line} is not UTF-8", hint=hint)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=delimiter(path), strict=True)
         try:
@@ -177,7 +187,8 @@ def _unreadable(path: Path, error: Exception) -> InputError:
                         f"`{path}`: line {rows.line_num} has {len(row)} fields, expected {width} as in the header",
                         hint=hint,
                     )
-        except csv.Error:
-            return InputError(f"`{path}`: line {rows.line_num} opens a quote that is never closed", hint=hint)
+        except csv.Error as fault:
+            wrong = "holds a field that is too long" if "limit" in str(fault) else "opens a quote that is never closed"
+            return InputError(f"`{path}`: line {rows.line_num} {wrong}", hint=hint)
     what = error.message if isinstance(error, DiscreetError) else "it cannot be read as CSV"
     return InputError(f"`{path}`: {what}", hint=hint)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import Engine
+from discreet.errors import InputError
 from discreet.table.encode import Codes, encode
 
 if TYPE_CHECKING:
@@ -37,6 +39,22 @@ class Table:
     engine: Engine = field(repr=False)
     columns: tuple[Column, ...]
     name: str = "microdata"
+    path: Path | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_mark", self._marked())
+
+    def _marked(self) -> tuple[int, ...]:
+        """What changes about the file when somebody writes to it."""
+        if self.path is None or not self.path.exists():
+            return ()
+        about = self.path.stat()
+        return about.st_size, about.st_mtime_ns, about.st_ino
+
+    def check_unchanged(self) -> None:
+        """Raise if the file was written to since it was first read: rows are read more than once."""
+        if self._marked() != self.__dict__["_mark"]:
+            raise InputError(f"`{self.path}` changed while it was read; nothing was published", hint="publish it again")
 
     @cached_property
     def rows(self) -> int:
@@ -73,7 +91,14 @@ class Table:
         return profile(self, quasi=quasi, sensitive=sensitive)
 
     def close(self) -> None:
+        """Let go of the engine and what it spilled."""
         self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"<Table {self.name}: {self.rows:,} rows, {len(self.columns)} columns>"
