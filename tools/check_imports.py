@@ -35,7 +35,7 @@ def modules(source: Path) -> dict[str, Path]:
     return found
 
 
-def imports(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
+def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
     """The modules that a file imports, and whether it does so for types only."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for_types = {
@@ -48,11 +48,19 @@ def imports(path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            names = [name if name in known else node.module for name in names]
-        for name in names:
-            yield name, id(node) in for_types
+        elif isinstance(node, ast.ImportFrom):
+            home = (
+                name.split(".")[: len(name.split(".")) - node.level + (path.name == "__init__.py")]
+                if node.level
+                else []
+            )
+            module = ".".join([*home, *([node.module] if node.module else [])])
+            names = [f"{module}.{alias.name}" for alias in node.names]
+            names = [found if found in known else module for found in names]
+        elif isinstance(node, ast.Call) and "import_module" in ast.dump(node.func) and node.args:
+            names = [node.args[0].value] if isinstance(node.args[0], ast.Constant) else []
+        for found in names:
+            yield found, id(node) in for_types
 
 
 def layer(module: str) -> str:
@@ -63,7 +71,7 @@ def layer(module: str) -> str:
 def faults(source: Path = SOURCE) -> list[str]:
     """Every import that breaks a rule, directly or through other modules."""
     known = modules(source)
-    edges = {name: {found for found, typed in imports(path, known) if not typed} for name, path in known.items()}
+    edges = {name: {found for found, typed in imports(name, path, known) if not typed} for name, path in known.items()}
     wrong = []
     for name in known:
         for driver, home in DRIVERS.items():
@@ -77,6 +85,8 @@ def faults(source: Path = SOURCE) -> list[str]:
                     reached.add(found)
                     waiting.append(found)
         banned = FORBIDDEN.get(layer(name), set())
+        if banned and "discreet" in edges[name]:
+            wrong.append(f"{name} imports the front door, behind which everything lies")
         wrong += [f"{name} reaches {found}" for found in sorted(reached) if layer(found) in banned]
     return wrong
 

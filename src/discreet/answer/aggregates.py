@@ -18,6 +18,7 @@ from discreet.answer.urns import Model, Relations, agree
 NUMBER = "CAST(value AS DOUBLE)"
 NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"
 SURE = "1 - 1e-9"  # an expected number that adds up to 1
+INSIDE = "LEAST(GREATEST(estimate, low), high) AS estimate"  # rounding must not carry it over a bound
 
 
 def write(model: Model, aggregate: Aggregate, subject: str, name: str) -> Relations:
@@ -83,7 +84,7 @@ def _sum(model: Model, subject: str, name: str) -> Relations:
             f"tally_{subject}",
             "SQRT(SUM(draw * (spread / size + mean * mean * share * (1 - share)))) AS stderr",
         ),
-        name: _with(model, f"{name}_sums", f"{name}_error", "estimate", "stderr", "low", "high", "least"),
+        name: _with(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
 
 
@@ -114,7 +115,7 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
         f"{name}_steps": steps,
         f"{name}_means": means,
         f"{name}_error": error,
-        name: _with(model, f"{name}_means", f"{name}_error", "estimate", "stderr", "low", "high", "least"),
+        name: _with(model, f"{name}_means", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
 
 

@@ -57,8 +57,9 @@ class Desk:
         """Answer one question."""
         prepared = self._prepare(sql)
         result = self._run(prepared.sql)
-        width = result.num_columns - len(prepared.question.aggregates)
-        notes = tuple(_notes(prepared.question, result, width))
+        question = prepared.question
+        width = result.num_columns - len(question.aggregates) - len(question.keys)
+        notes = tuple(_notes(question, result, width))
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def explain(self, sql: str) -> str:
@@ -70,10 +71,13 @@ class Desk:
     def _prepare(self, sql: str) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""
         if sql not in self._prepared:
-            question = read_question(sql, self.release.promise)
-            self._check_types(question)
-            slots = self._slots_for(question)
-            query = rewrite(question, self.release.promise, slots).sql(dialect=self._engine.dialect, pretty=True)
+            try:
+                question = read_question(sql, self.release.promise)
+                self._check_types(question)
+                slots = self._slots_for(question)
+                query = rewrite(question, self.release.promise, slots).sql(dialect=self._engine.dialect, pretty=True)
+            except RecursionError:
+                raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
             self._prepared[sql] = _Prepared(question, query, slots)

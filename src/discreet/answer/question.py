@@ -33,12 +33,10 @@ ENDS = {"estimate": "", "stderr": "_stderr", "low": "_low", "high": "_high"}
 
 @dataclass(frozen=True)
 class Key:
-    """What the answer is grouped by; `shown` unless only GROUP BY names it."""
+    """What the answer is grouped by."""
 
     expression: exp.Expr
     side: Side
-    name: str
-    shown: bool = True
 
 
 @dataclass(frozen=True)
@@ -53,10 +51,19 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
-class Order:
-    """One column of the answer to sort by."""
+class Column:
+    """A column of the answer (of an aggregate: its first): the number of a key or of an aggregate, and the name."""
 
     name: str
+    key: int | None = None
+    aggregate: int | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to sort by: a column of the answer by its name, or a key by its number."""
+
+    by: str | int
     descending: bool
     nulls_first: bool | None
 
@@ -67,7 +74,7 @@ class Question:
 
     keys: tuple[Key, ...]
     aggregates: tuple[Aggregate, ...]
-    columns: tuple[str, ...]
+    columns: tuple[Column, ...]
     where: dict[Side, exp.Expr | None]
     order: tuple[Order, ...]
     limit: int | None
@@ -82,12 +89,12 @@ def read_question(sql: str, promise: Promise) -> Question:
     _resolve(select, promise)
     where = _conditions(select, promise.sensitive)
     items = [_Item(item.unalias(), item.alias) for item in select.expressions]
-    keys = _keys(select, items, promise.sensitive)
-    aggregates, columns = _aggregates(items, keys, promise.sensitive)
+    known = {*promise.quasi, promise.sensitive}
+    keys = _keys(select, items, known, promise.sensitive)
+    aggregates, columns = _columns(items, keys, promise.sensitive)
     if not aggregates:
         raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
-    measures = [aggregate.name for aggregate in aggregates]
-    order = tuple(_order(ordered, items, columns, measures) for ordered in _clause(select, "order"))
+    order = tuple(_order(ordered, items, columns, keys) for ordered in _clause(select, "order"))
     return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
 
 
@@ -156,10 +163,15 @@ def _resolve(select: exp.Select, promise: Promise) -> None:
         beyond = column.args.get("db") or (column.table and column.table.lower() not in tables)
         if name in known and not beyond:
             column.replace(exp.column(known[name], quoted=True))
-        elif beyond or not (column.find_ancestor(exp.Order) or (column.find_ancestor(exp.Group) and name in aliases)):
+        elif beyond or not (_within(column, select, "order") or (_within(column, select, "group") and name in aliases)):
             raise QueryError(
                 f"there is no column `{column.sql(dialect='duckdb')}`", hint=nearest(column.name, known.values())
             )
+
+
+def _within(column: exp.Column, select: exp.Select, clause: str) -> bool:
+    """Whether a column stands in a clause of the SELECT itself, not in one inside an aggregate."""
+    return column.find_ancestor(exp.Order, exp.Group) is select.args.get(clause)
 
 
 def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expr | None]:
@@ -176,21 +188,20 @@ def _clause(select: exp.Select, name: str) -> Sequence[exp.Expr]:
     return clause.expressions if clause else ()
 
 
-def _keys(select: exp.Select, items: Sequence[_Item], sensitive: str) -> tuple[Key, ...]:
+def _keys(select: exp.Select, items: Sequence[_Item], known: set[str], sensitive: str) -> tuple[Key, ...]:
     group = select.args.get("group")
     if group is not None and any(value for name, value in group.args.items() if name != "expressions"):
         raise QueryError("only plain GROUP BY is supported", hint="list the columns or expressions to group by")
-    grouped = [_referred(expression, items) for expression in _clause(select, "group")]
-    for expression in grouped:
+    keys: dict[exp.Expr, Key] = {}
+    for named in _clause(select, "group"):
+        # a column of the table comes before an alias of the same name
+        is_column = isinstance(named, exp.Column) and named.name in known
+        expression = named if is_column else _referred(named, items)
         if type(expression) in AGGREGATES:
             raise QueryError("GROUP BY names an aggregate", hint="group by quasi-identifiers or the sensitive column")
         check_scalar(expression)
         check_names_a_column(expression)
-    shown = {item.expression: item.alias or item.expression.name or item.expression.sql() for item in items}
-    keys = {
-        expression: Key(expression, side(expression, sensitive), shown.get(expression, f"key {i}"), expression in shown)
-        for i, expression in enumerate(grouped)
-    }
+        keys[expression] = Key(expression, side(expression, sensitive))
     return tuple(keys.values())
 
 
@@ -208,17 +219,18 @@ def _referred(expression: exp.Expr, items: Sequence[_Item]) -> exp.Expr:
     return expression
 
 
-def _aggregates(
+def _columns(
     items: Sequence[_Item], keys: Sequence[Key], sensitive: str
-) -> tuple[tuple[Aggregate, ...], tuple[str, ...]]:
-    """The aggregates, and the names of the columns of the answer in the order of SELECT."""
-    by_expression = {key.expression: key.name for key in keys}
-    taken = {key.name.lower() for key in keys if key.shown}
+) -> tuple[tuple[Aggregate, ...], tuple[Column, ...]]:
+    """The aggregates, and the columns of the answer in the order of SELECT."""
+    numbers = {key.expression: number for number, key in enumerate(keys)}
+    taken: set[str] = set()
     aggregates: list[Aggregate] = []
-    columns: list[str] = []
+    columns: list[Column] = []
     for item in items:
-        if item.expression in by_expression:
-            columns.append(by_expression[item.expression])
+        if item.expression in numbers:
+            name = _fresh(item.alias or _label(item.expression), taken, ("",))
+            columns.append(Column(name, key=numbers[item.expression]))
             continue
         if type(item.expression) not in AGGREGATES:
             check_scalar(item.expression)
@@ -232,8 +244,8 @@ def _aggregates(
             check_names_a_column(argument)
         name = item.alias or "_".join(filter(None, [_word(item.expression, function), _label(argument)]))
         at = side(argument, sensitive) if argument is not None else "quasi"
-        aggregates.append(Aggregate(function, argument, at, _fresh(name, taken), fraction))
-        columns.append(aggregates[-1].name)
+        columns.append(Column(_fresh(name, taken, tuple(ENDS.values())), aggregate=len(aggregates)))
+        aggregates.append(Aggregate(function, argument, at, columns[-1].name, fraction))
     return tuple(aggregates), tuple(columns)
 
 
@@ -286,30 +298,33 @@ def _label(argument: exp.Expr | None) -> str:
     return argument.name if isinstance(argument, exp.Column) else re.sub(r"\W+", "_", argument.sql()).strip("_")
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    """A name whose columns (`x`, `x_stderr`, `x_low`, `x_high`) no other column of the answer has."""
+def _fresh(name: str, taken: set[str], ends: Sequence[str]) -> str:
+    """A name that, with each of `ends`, no other column of the answer has."""
     fresh, times = name, 1
-    while any(f"{fresh}{end}".lower() in taken for end in ENDS.values()):
+    while any(f"{fresh}{end}".lower() in taken for end in ends):
         times += 1
         fresh = f"{name}_{times}"
-    taken.update(f"{fresh}{end}".lower() for end in ENDS.values())
+    taken.update(f"{fresh}{end}".lower() for end in ends)
     return fresh
 
 
-def _order(ordered: exp.Expr, items: Sequence[_Item], columns: Sequence[str], measures: Sequence[str]) -> Order:
+def _order(ordered: exp.Expr, items: Sequence[_Item], columns: Sequence[Column], keys: Sequence[Key]) -> Order:
     wanted = ordered.this if isinstance(ordered, exp.Ordered) else ordered
-    descending = bool(ordered.args.get("desc"))
-    nulls_first = ordered.args.get("nulls_first") or None
+    descending, nulls_first = bool(ordered.args.get("desc")), ordered.args.get("nulls_first") or None
     meant = _referred(wanted, items)
-    for item, name in zip(items, columns, strict=True):
+    for item, column in zip(items, columns, strict=True):
         if item.expression == meant:
-            return Order(name, descending, nulls_first)
+            return Order(column.name, descending, nulls_first)
+    for number, key in enumerate(keys):
+        if key.expression == meant:
+            return Order(number, descending, nulls_first)
+    measures = [column.name for column in columns if column.aggregate is not None]
     ends = {f"{name}{end}".lower(): f"{name}{end}" for name in measures for end in ENDS.values()}
     if isinstance(meant, exp.Column) and meant.name.lower() in ends:
         return Order(ends[meant.name.lower()], descending, nulls_first)
     raise QueryError(
         f"ORDER BY `{wanted.sql(dialect='duckdb')}` is not a column of the answer",
-        hint="sort by something that SELECT names",
+        hint="sort by something that SELECT or GROUP BY names",
     )
 
 

@@ -17,7 +17,7 @@ from discreet.release.manifest import Promise
 
 
 def rewrite(question: Question, promise: Promise, slots: Slots | None = None) -> exp.Select:
-    """The query; after the columns of the answer it has one column `least_i` per aggregate."""
+    """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
     model = Model(question, promise.group, promise.sensitive, slots)
     relations: Relations = {"frame": _frame(model)}
     subjects: dict[str, str] = {}
@@ -77,6 +77,8 @@ def _exact(model: Model, aggregate: Aggregate) -> exp.Select:
     """An aggregate over quasi-identifiers alone, which are published as they are."""
     argument = exp.Star() if aggregate.argument is None else model.on_table(aggregate.argument)
     value = _native(aggregate, argument)
+    if aggregate.function == "sum":  # as every other sum
+        value = exp.cast(value, "DOUBLE")
     counted = exp.Count(this=argument.copy())
     columns = [exp.alias_(value.copy(), end) for end in ("estimate", "low", "high")]
     columns += [exp.alias_(exp.cast(exp.Literal.number(0), "DOUBLE"), "stderr"), exp.alias_(counted, "least")]
@@ -95,38 +97,35 @@ def _native(aggregate: Aggregate, argument: exp.Expr) -> exp.Expr:
 
 
 def _laid_out(model: Model) -> exp.Select:
-    """The columns of the answer in the order of SELECT, then `least_0`, `least_1` and so on."""
+    """The columns of the answer in the order of SELECT, then `least_0`, `least_1` and so on, then all keys."""
     question = model.question
     query = exp.select().from_("frame")
-    names = {key.name: f"key_{i}" for i, key in enumerate(question.keys) if key.shown}
-    numbers = {aggregate.name: i for i, aggregate in enumerate(question.aggregates)}
     for column in question.columns:
-        if column in names:
-            query = query.select(exp.alias_(exp.column(names[column], table="frame"), column, quoted=True))
+        if column.key is not None:
+            key = exp.column(f"key_{column.key}", table="frame")
+            query = query.select(exp.alias_(key, column.name, quoted=True))
             continue
-        number = numbers[column]
         for part, end in ENDS.items():
-            value: exp.Expr = exp.column(part, table=f"answer_{number}")
-            if question.aggregates[number].function == "count":
+            value: exp.Expr = exp.column(part, table=f"answer_{column.aggregate}")
+            if question.aggregates[column.aggregate or 0].function == "count":
                 value = exp.func("COALESCE", value, exp.Literal.number(0))
-            query = query.select(exp.alias_(value, f"{column}{end}", quoted=True))
+            query = query.select(exp.alias_(value, f"{column.name}{end}", quoted=True))
     for number in range(len(question.aggregates)):
         name = f"answer_{number}"
         query = query.select(f"COALESCE({name}.least, 0) AS least_{number}")
         query = query.join(name, on=agree("frame", name, model.keys()), join_type="left")
-    return query
+    return query.select(*(exp.alias_(exp.column(key, table="frame"), f"by_{key}") for key in model.keys()))
 
 
 def _sorted(question: Question, answer: exp.Select) -> exp.Select:
     """Sorted as asked, else by the keys; cut as asked."""
     query = exp.select("*").from_(answer.subquery("answer"))
     for order in question.order:
-        column = exp.column(order.name, quoted=True)
+        column = exp.column(order.by if isinstance(order.by, str) else f"by_key_{order.by}", quoted=True)
         query = query.order_by(exp.Ordered(this=column, desc=order.descending, nulls_first=bool(order.nulls_first)))
     if not question.order:
-        for key in question.keys:
-            if key.shown:
-                query = query.order_by(exp.Ordered(this=exp.column(key.name, quoted=True), nulls_first=False))
+        for number in range(len(question.keys)):
+            query = query.order_by(exp.Ordered(this=exp.column(f"by_key_{number}", quoted=True), nulls_first=False))
     if question.limit is not None:
         query = query.limit(question.limit)
     if question.offset is not None:

@@ -51,7 +51,7 @@ def main() -> None:
         print(_as_json(error) if "--json" in sys.argv else f"error: {error}", file=sys.stderr)
         sys.exit(error.exit_status)
     except KeyboardInterrupt:
-        print("stopped; nothing was published", file=sys.stderr)
+        print("stopped", file=sys.stderr)
         sys.exit(130)
 
 

@@ -48,6 +48,7 @@ def demo(
     Example: discreet demo --keep releases/demo
     """
     import discreet
+    from discreet.errors import VerificationError
     from discreet.publication.publish import STEPS
     from discreet.table.people import people
 
@@ -86,6 +87,8 @@ def demo(
     print("With your own file:\n  discreet inspect FILE --quasi COLUMNS --sensitive COLUMN")
     print("  discreet publish FILE --policy policy.toml --to FOLDER      (the README has a policy of ten lines)")
     print('  discreet ask FOLDER "SELECT COUNT(*) FROM microdata WHERE …"')
+    if not report.ok:
+        raise typer.Exit(VerificationError.exit_status)
 
 
 def truth(table: Table, question: str) -> list[dict[str, Any]]:

@@ -34,14 +34,14 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
     """
     import discreet
-    from discreet.publication.publish import STEPS, withheld
+    from discreet.publication.publish import STEPS
 
     rules = discreet.Policy.load(policy)
     with show.steps(1 + len(STEPS)) as step:
         step("reading")
-        table = discreet.read(file, memory_limit=memory_limit)
-        release = discreet.publish(table, rules, to=to, seed=seed, form=form.value, progress=step)
-    left_out = withheld(table, rules)
+        with discreet.read(file, memory_limit=memory_limit) as table:
+            release = discreet.publish(table, rules, to=to, seed=seed, form=form.value, progress=step)
+    left_out = release.withheld
     if json:
         show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump()})
         return

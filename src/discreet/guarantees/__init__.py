@@ -37,6 +37,10 @@ class Promise(Protocol):
         """The largest threshold that a table with these sensitive counts could keep at all."""
         ...
 
+    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:
+        """Why such a table cannot keep it; `top` is the most frequent value of the column `name`."""
+        ...
+
 
 PROMISES: dict[str, type[Promise]] = {"k": K, "l": L, "distinct_l": DistinctL}
 

@@ -26,3 +26,6 @@ class DistinctL:
 
     def largest(self, counts: npt.NDArray[np.int64]) -> int:
         return int(np.count_nonzero(counts))
+
+    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:  # noqa: ARG002
+        return f"`{name}` has {np.count_nonzero(counts):,} distinct values"

@@ -26,3 +26,8 @@ class L:
 
     def largest(self, counts: npt.NDArray[np.int64]) -> int:
         return int(counts.sum() // counts.max())
+
+    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:
+        held, rows = counts.max(), counts.sum()
+        share = f"held by {held:,} of {rows:,} rows ({held / rows:.1%})"
+        return f"the value {top!r} of `{name}` is {share}, and at most 1/{self.threshold} may share a value"

@@ -7,6 +7,8 @@ import os
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import InputError
+
 
 class Secret:
     """A source of 64-bit random words.
@@ -16,6 +18,8 @@ class Secret:
     """
 
     def __init__(self, seed: int | None = None) -> None:
+        if seed is not None and (not isinstance(seed, int) or seed < 0):
+            raise InputError(f"a seed is a whole number from 0, got {seed!r}", hint="leave it out to publish for real")
         self._generator = None if seed is None else np.random.default_rng(seed)
 
     @property

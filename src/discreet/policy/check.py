@@ -78,8 +78,8 @@ def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
         yield Mistake("guarantee", f"expected a table like {{ l = 4 }}, got {_shown(guarantee)}")
         return
     for name, threshold in guarantee.items():
-        if name not in PROMISES:
-            yield Mistake(f"guarantee.{name}", f"is not a guarantee; {nearest(name, PROMISES)}")
+        if not isinstance(name, str) or name not in PROMISES:
+            yield Mistake(f"guarantee.{name}", f"is not a guarantee; {nearest(str(name), PROMISES)}")
         elif not isinstance(threshold, int) or isinstance(threshold, bool):
             yield Mistake(f"guarantee.{name}", f"expected a whole number, got {_shown(threshold)}")
         elif threshold < PROMISES[name].least:

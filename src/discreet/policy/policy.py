@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import Mistake, PolicyError
@@ -36,14 +37,14 @@ class Policy:
 
     def __post_init__(self) -> None:
         given = {key.name: getattr(self, key.name) for key in fields(self)}
-        found = mistakes({key: value for key, value in given.items() if value is not None})
+        found = mistakes({key: value for key, value in given.items() if (key, value) != ("name", None)})
         if found:
             raise PolicyError(found)
         for key in ("quasi", "identifiers", "drop"):
             value = getattr(self, key)
             if not isinstance(value, str):
                 object.__setattr__(self, key, tuple(value))
-        object.__setattr__(self, "guarantee", dict(self.guarantee))
+        object.__setattr__(self, "guarantee", MappingProxyType(dict(self.guarantee)))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

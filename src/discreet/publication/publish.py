@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +24,8 @@ from discreet.release.write import free, write
 from discreet.table import Table, read
 from discreet.table.encode import Codes
 
+FORMATS = ("parquet", "csv")
+INEXACT_IN_CSV = re.compile(r"HUGEINT|UBIGINT|DECIMAL|TIMESTAMP_NS|TIME ZONE")
 STEPS = ("encoding", "grouping", "writing", "verifying")
 
 
@@ -41,6 +45,9 @@ def publish(
     `progress` is told each of `STEPS` as it starts.
     """
     free(Path(to))
+    if form not in FORMATS:
+        raise InputError(f"unknown format `{form}`", hint="expected one of: `parquet`, `csv`")
+    secret = Secret(seed)
     if not isinstance(table, Table):
         private = read(table)
         try:
@@ -48,10 +55,11 @@ def publish(
         finally:
             private.close()
     policy.fit(table.columns)
+    if form == "csv":
+        _fits_csv(table, policy)
     progress("encoding")
     sensitive = _sensitive(table, policy)
     _feasible(policy.promises, sensitive, policy.sensitive)
-    secret = Secret(seed)
     progress("grouping")
     groups = _partition(table, policy, sensitive, secret)
     return publish_groups(
@@ -80,7 +88,7 @@ def publish_groups(
         publication=policy.publication,
         partition=policy.partition,
         guarantee=dict(policy.guarantee),
-        table=policy.name or table.name,
+        table=policy.name or "microdata",
         quasi=tuple(policy.quasi),
         sensitive=policy.sensitive,
         group=draft.group,
@@ -90,12 +98,17 @@ def publish_groups(
         missing_sensitive=policy.missing_sensitive,
         for_publication=not seeded,
     )
-    return write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), form=form, progress=progress)
+    release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), form=form, progress=progress)
+    return replace(release, withheld=table.rows - int(groups.size))
 
 
-def withheld(table: Table, policy: Policy) -> int:
-    """How many rows the policy keeps out of the release because their sensitive value is missing."""
-    return table.rows - table.count(present=policy.sensitive) if present(policy) else 0
+def _fits_csv(table: Table, policy: Policy) -> None:
+    for name in (*policy.quasi, policy.sensitive):
+        if INEXACT_IN_CSV.search(table[name].type):
+            raise InputError(
+                f"the column `{name}` of type {table[name].type} cannot be read back exactly from CSV",
+                hint="publish as Parquet",
+            )
 
 
 def _sensitive(table: Table, policy: Policy) -> Codes:
@@ -121,14 +134,9 @@ def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
         if promise.threshold <= largest:
             continue
         at_most = f"the largest that works is {largest}" if largest >= promise.least else "no value of it works"
-        top = int(counts.argmax())
-        value = sensitive.domain[top].as_py() if top < len(sensitive.domain) else None
-        why = {
-            "k": f"the table has {counts.sum():,} rows",
-            "l": f"the value {value!r} of `{name}` is held by {counts[top]:,} of {counts.sum():,} rows"
-            f" ({counts[top] / counts.sum():.1%}), and at most 1/{promise.threshold} may share a value",
-            "distinct_l": f"`{name}` has {np.count_nonzero(counts):,} distinct values",
-        }[promise.name]
+        most = int(counts.argmax())
+        top = sensitive.domain[most].as_py() if most < len(sensitive.domain) else None
+        why = promise.why_not(counts, name, top)
         raise GuaranteeError(
             f"{promise.name} = {promise.threshold} cannot be met: {why}; {at_most}",
             hint="lower the guarantee, coarsen or split the frequent value, or publish more rows",

@@ -25,14 +25,14 @@ Which person of a group holds which value is not published. The expected number 
 value, for any condition on the quasi-identifiers, in DuckDB or any other SQL engine that reads the files:
 
 ```sql
-WITH hits AS (
-  SELECT {group}, COUNT(*) AS hits FROM '{qit}' WHERE TRUE GROUP BY {group}
-), sizes AS (
-  SELECT {group}, SUM({count}) AS size FROM '{st}' GROUP BY {group}
+WITH hit AS (
+  SELECT {group} AS grp, COUNT(*) AS hits FROM '{qit}' WHERE TRUE GROUP BY {group}
+), held AS (
+  SELECT {group} AS grp, {sensitive} AS val, {count} AS n, SUM({count}) OVER (PARTITION BY {group}) AS size FROM '{st}'
 )
-SELECT {sensitive}, SUM({count} * hits / CAST(size AS DOUBLE)) AS estimate
-FROM '{st}' JOIN hits USING ({group}) JOIN sizes USING ({group})
-GROUP BY {sensitive} ORDER BY estimate DESC;
+SELECT held.val AS {sensitive}, SUM(held.n * hit.hits / CAST(held.size AS DOUBLE)) AS estimate
+FROM held JOIN hit ON held.grp = hit.grp
+GROUP BY held.val ORDER BY estimate DESC;
 ```
 
 `discreet ask` adds standard errors and bounds that contain the truth; `discreet verify` checks the

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Release:
-    """A folder that anyone may hold."""
+    """A folder that anyone may hold. `withheld` is known only where it was just published, and stands in no file."""
 
     path: Path
     manifest: Manifest
+    withheld: int = 0
 
     @property
     def promise(self) -> Promise:
@@ -52,6 +53,12 @@ class Release:
         from discreet.release.verify import verify
 
         return verify(self.path)
+
+    def close(self) -> None:
+        """Let go of the engine that answers questions, if there was any."""
+        if "desk" in self.__dict__:
+            self.desk.close()
+            del self.__dict__["desk"]
 
     def __repr__(self) -> str:
         promise = self.promise
