@@ -11,7 +11,8 @@ from discreet.publication.publish import publish
 
 CASES = (Path(__file__).parent.parent / "cases" / "sql" / "refused.sql").read_text(encoding="utf-8")
 REFUSED = [
-    pytest.param(*parts, id=parts[0]) for parts in re.findall(r"^-- (.+?) \| (.+?)\n((?:(?!-- ).*\n)*)", CASES, re.MULTILINE)
+    pytest.param(*parts, id=parts[0])
+    for parts in re.findall(r"^-- (.+?) \| (.+?)\n((?:(?!-- ).*\n)*)", CASES, re.MULTILINE)
 ]
 
 

@@ -5,7 +5,7 @@ import datetime as dt
 import os
 import subprocess
 import sys
-from pathlib import Path
+import tempfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -130,12 +130,12 @@ def test_an_engine_cannot_see_the_variables_of_python(engine):
         engine.run(sql("SELECT * FROM ROWS"))
 
 
-def test_close_lets_go_of_the_folder_to_spill_to():
+def test_close_lets_go_of_the_folder_to_spill_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     made = connect()
-    folder = Path(made._spill.name)
-    assert folder.is_dir()
+    assert len(list(tmp_path.iterdir())) == 1
     made.close()
-    assert not folder.exists()
+    assert list(tmp_path.iterdir()) == []
     made.close()
 
 
@@ -267,18 +267,23 @@ print(engine.run(parse_one(query, dialect="duckdb")).to_pylist())
     assert len(shown) == 1, shown
 
 
-def test_a_query_that_is_interrupted(tmp_path):
+@pytest.mark.parametrize("act", ["run(query)", "load('t', query)", "store(query, Path('t.parquet'))"])
+def test_a_query_that_is_interrupted(tmp_path, act):
     """Ctrl-C in a long query is a KeyboardInterrupt, not an error of the driver."""
-    program = """
+    program = f"""
 import os, signal, threading
+from pathlib import Path
 from sqlglot import parse_one
 from discreet.engines import connect
 engine = connect()
-threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+query = parse_one("SELECT COUNT(*) AS n FROM range(400000000) AS t(i) WHERE hash(i) = 3", dialect="duckdb")
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
-    engine.run(parse_one("SELECT COUNT(*) FROM range(1000000000000) AS t(i) WHERE hash(i) = 3", dialect="duckdb"))
+    engine.{act}
 except KeyboardInterrupt:
     print("stopped")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path
+    )
     assert (done.stdout, done.stderr) == ("stopped\n", "")

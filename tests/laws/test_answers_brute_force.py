@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import time
 from decimal import Decimal
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -115,18 +116,14 @@ def test_order_by_sorts_and_limit_cuts(rng: Random) -> None:
         for _ in range(3):
             question = random_question(rng, case.quasi, case.sensitive, keys=True)
             rows = release.ask(question.sql).rows()
-            ends = [
-                f"{name}{end}"
-                for name in question.names
-                for end in ("", "_low", "_high")
-                if end == "" or name[0] == "m"
-            ]
-            names = [*rng.sample(ends, rng.randint(0, 2)), *question.names[: len(question.keys)]]
+            ends = [f"{name}{end}" for name in question.names if name[0] == "m" for end in ("", "_low", "_high")]
+            ends = [name for name in ends if not any(isinstance(row[name], float) for row in rows)]  # they are noisy
+            names = [*rng.sample(ends, rng.randint(0, min(2, len(ends)))), *question.names[: len(question.keys)]]
             ways = {name: rng.choice(["", " ASC", " DESC", " DESC NULLS FIRST", " NULLS FIRST"]) for name in names}
             limit, offset = rng.randint(0, len(rows) + 1), rng.randint(0, 2)
             order = ", ".join(_named(rng, question, name) + way for name, way in ways.items())
             asked = question.phrased(group_by=question.keys, rest=f" ORDER BY {order} LIMIT {limit} OFFSET {offset}")
-            assert release.ask(asked).rows() == _sorted(rows, ways)[offset : offset + limit], asked
+            assert _alike(release.ask(asked).rows(), _sorted(rows, ways)[offset : offset + limit]), asked
             default = {f"k{i}": "" for i in range(len(question.keys))}
             assert rows == _sorted(rows, default), question.sql
 
@@ -147,10 +144,13 @@ def test_the_same_question_in_other_words_has_the_same_answer(rng: Random) -> No
             through_alias = through_alias.replace(column.quoted, f"m.{column.quoted}")
             shouted = shouted.replace(column.quoted, column.quoted.upper())
         for words in (by_number, by_alias, through_alias, shouted):
-            assert _rounded(release.ask(words).rows()) == _rounded(rows), words
+            assert _alike(release.ask(words).rows(), rows), words
         hidden = question.phrased(group_by=question.keys, show_keys=False)
-        shown = [dict(list(row.items())[width:]) for row in rows]
-        assert sorted(map(str, _rounded(release.ask(hidden).rows()))) == sorted(map(str, _rounded(shown))), hidden
+        found = release.ask(hidden).rows()
+        for row in rows:
+            shown = dict(list(row.items())[width:])
+            found.remove(next(other for other in found if _alike([other], [shown])))
+        assert not found, hidden
 
 
 def test_group_by_means_a_column_before_an_alias_of_the_same_name() -> None:
@@ -189,9 +189,13 @@ def _sorted(rows: list[dict[str, Any]], ways: dict[str, str]) -> list[dict[str, 
     return rows
 
 
-def _rounded(rows: list[dict[str, Any]]) -> list[list[Any]]:
-    """The cells of rows, free of the noise that another order of summing makes."""
-    return [[float(f"{cell:.9g}") if isinstance(cell, float) else cell for cell in row.values()] for row in rows]
+def _alike(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
+    """Whether rows have the same cells, but for the noise that another order of summing makes."""
+    pairs = zip(
+        chain.from_iterable(map(dict.values, rows)), chain.from_iterable(map(dict.values, others)), strict=False
+    )
+    same = (_same(one, other, 1e-9 if isinstance(one, float) else None) for one, other in pairs)
+    return list(map(len, rows)) == list(map(len, others)) and all(same)
 
 
 def _check(question: Question, answer: Answer, expected: dict[tuple[Any, ...], list[Expected]]) -> None:

@@ -62,8 +62,15 @@ def test_capacity_under_l_alone_and_without_it(counts, thresholds, alone):
 @example(counts=[1], thresholds=(2, 1, 1))
 @example(counts=[4, 1], thresholds=(1, 2, 1))
 @given(counts=COUNTS, thresholds=THRESHOLDS)
-def test_capacity_is_the_most_groups_that_keep_the_promises(counts, thresholds):
-    assert capacity(np.array(counts), *thresholds) == most_by_brute_force(counts, thresholds)
+def test_capacity_is_the_most_that_no_rounding_can_break(counts, thresholds):
+    """Of every number of groups, take the smallest group and the largest share of a value that dealing may give."""
+    (k, l, distinct_l), n = thresholds, sum(counts)
+
+    def safe(g):
+        spread = sum(min(count, g) for count in counts) // g
+        return n // g >= k and -(-max(counts) // g) * l <= n // g and spread >= distinct_l
+
+    assert capacity(np.array(counts), *thresholds) == max(filter(safe, range(1, n + 1)), default=0)
 
 
 @settings(max_examples=250, deadline=None)

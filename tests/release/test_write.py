@@ -297,23 +297,36 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-@pytest.mark.parametrize("values", VALUES.values(), ids=list(VALUES))
-def test_every_kind_of_value(tmp_path, values, form):
-    """As quasi-identifier and as sensitive value; the rarest come first, for they are what publishing probes."""
+BEYOND_CSV = [
+    *("large integers", "decimals", "decimals beyond floats"),
+    *("moments by the nanosecond", "moments somewhere"),
+]
+
+
+def of_one_kind(kind):
+    """A table of one kind of values; the first is the rarest."""
+    values = VALUES[kind]
     column = pa.chunked_array([values, values, values.slice(1 if len(values) > 2 else 2)]).combine_chunks()
-    policy = Policy(quasi=["q"], sensitive="s", guarantee={"l": 2}, partition="deal")
-    release = publish(pa.table({"q": column, "s": column}), policy, to=tmp_path / "release", form=form)
+    return pa.table({"q": column, "s": column})
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("kind", list(VALUES))
+def test_every_kind_of_value(tmp_path, kind, form):
+    """As quasi-identifier and as sensitive value: it comes out as it went in, or is refused before anything is."""
+    table, policy = of_one_kind(kind), Policy(quasi=["q"], sensitive="s", guarantee={"l": 2}, partition="deal")
+    if form == "csv" and kind in BEYOND_CSV:
+        with pytest.raises(InputError, match="cannot be read back exactly from CSV"):
+            publish(table, policy, to=tmp_path / "release", form=form)
+        assert left_in(tmp_path) == []
+        return
+    release = publish(table, policy, to=tmp_path / "release", form=form)
     assert verify(release.path).ok
-    assert release.ask("SELECT COUNT(*) FROM microdata").rows()[0]["count"] == len(column)
-    if form == "parquet":
-        truth = Counter(map(str, column.to_pylist()))
-        qit, st = pq.read_table(release.file("qit")), pq.read_table(release.file("st"))
-        told = Counter()
-        for row in st.to_pylist():
-            told[str(row["s"])] += row["count"]
-        assert Counter(map(str, qit["q"].to_pylist())) == truth
-        assert told == truth
+    values = table["q"].to_pylist()
+    answer = release.ask("SELECT q, COUNT(*) FROM microdata GROUP BY q").rows()
+    assert Counter({row["q"]: row["count"] for row in answer}) == Counter(values)
+    answer = release.ask("SELECT s, COUNT(*) FROM microdata GROUP BY s").rows()
+    assert Counter({row["s"]: row["count"] for row in answer}) == Counter(values)
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])

@@ -17,6 +17,7 @@ from discreet.answer.urns import Model, Relations, agree
 
 NUMBER = "CAST(value AS DOUBLE)"
 NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"
+TAKEN = ("free_under", "free_under + 1", "free_at")  # none, one or all of a run of equal balls
 SURE = "1 - 1e-9"  # an expected number that adds up to 1
 INSIDE = "LEAST(GREATEST(estimate, low), high) AS estimate"  # rounding must not carry it over a bound
 
@@ -43,10 +44,10 @@ def _per_key(model: Model, relation: str, *columns: str) -> exp.Select:
     return exp.select(*keys, *columns).from_(relation).group_by(*keys)
 
 
-def _with(model: Model, left: str, right: str, *columns: str) -> exp.Select:
-    """Two relations side by side, key by key."""
+def _with(model: Model, left: str, name: str, *columns: str, right: exp.Expr | None = None) -> exp.Select:
+    """Two relations side by side, key by key; `right` is what `name` stands for, if not a relation of that name."""
     keys = (exp.column(key, table=left) for key in model.keys())
-    return exp.select(*keys, *columns).from_(left).join(right, on=agree(left, right, model.keys()))
+    return exp.select(*keys, *columns).from_(left).join(right or name, on=agree(left, name, model.keys()))
 
 
 def _over(model: Model, order: str | None = None) -> str:
@@ -184,10 +185,12 @@ def _quantile_cont(model: Model, subject: str, name: str, fraction: Fraction) ->
 
 
 def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: str, end: str) -> Relations:
-    """The lowest interpolated quantile: as free balls are added, smallest first, it falls, then rises.
+    """The lowest interpolated quantile over all numbers of free balls, which are added smallest first.
 
-    The turn lies in the first run of equal free balls that the quantile's place does not stay beyond.
-    There it is lowest with none, one or all of that run taken; without such a run, with all taken.
+    The quantile lies between two neighbours. A free ball not above the lower neighbour lets it fall or
+    stay, one above the upper neighbour lets it rise or stay. So the least is found where the free balls
+    come to lie between the two, the `turn`: with none, one or all of a run of equal ones taken. If they
+    never do, it is found with all taken.
     """
     p, q = fraction.numerator, fraction.denominator
     up, all_ = _over(model, "ASC"), _over(model)
@@ -198,23 +201,31 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
         *(*model.keys(), "value", "free"),
         f"SUM(forced) {up} AS forced_at",
         f"SUM(free) {up} AS free_at",
+        f"SUM(forced) {up} - forced AS forced_under",
+        f"SUM(free) {up} - free AS free_under",
         f"SUM(forced) {all_} AS forced_rows",
         f"SUM(free) {all_} AS free_rows",
     ).from_(values.subquery("balls"))
-    turn = f"free > 0 AND {q} * (forced_at + free_at - 1) >= {p} * (forced_rows + free_at - 1)"
+    above_lower = f"{q} * (forced_under + free_under) > {p} * (forced_rows + free_under - 1)"
     turns = _per_key(
         model,
         f"{name}_steps",
-        f"MIN(free_at - free) FILTER (WHERE {turn}) AS none_taken",
-        f"MIN(free_at) FILTER (WHERE {turn}) AS all_taken",
-        "MAX(free_rows) AS free_rows",
+        f"MIN(free_under) FILTER (WHERE free > 0 AND {above_lower}) AS turn",
         "MAX(forced_rows) AS forced_rows",
     )
+    upto_upper = f"{q} * (forced_under + turn - 1) <= {p} * ({name}_turns.forced_rows + turn - 1)"
+    between = _with(model, f"{name}_turns", f"{name}_steps", "free_under", "free_at").where(
+        f"free > 0 AND free_under >= turn AND {upto_upper}"
+    )
     tries = [
-        exp.select(*model.keys(), f"{taken} AS taken", f"forced_rows + {taken} AS drawn").from_(f"{name}_turns")
-        for taken in ("none_taken", "none_taken + 1", "all_taken", "free_rows")
+        *(exp.select(*model.keys(), f"{taken} AS taken").from_(f"{name}_between") for taken in TAKEN),
+        exp.select(*model.keys(), "turn AS taken").from_(f"{name}_turns").where("NOT turn IS NULL"),
+        _per_key(model, f"{name}_steps", "MAX(free_rows) AS taken"),
     ]
-    candidates = exp.select("*").from_(exp.union(*tries, distinct=False).subquery("tries")).where("drawn > 0")
+    all_tries = exp.union(*tries, distinct=True).subquery("tries")
+    candidates = _with(
+        model, f"{name}_turns", "tries", "taken", f"{name}_turns.forced_rows + taken AS drawn", right=all_tries
+    ).where(f"{name}_turns.forced_rows + taken > 0")
     place = f"{p} * (drawn - 1)"
     upto = f"{q} * (forced_at + LEAST(free_at, taken))"
     tried = exp.select(
@@ -229,6 +240,7 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
     return {
         f"{name}_steps": steps,
         f"{name}_turns": turns,
+        f"{name}_between": between,
         f"{name}_tries": candidates,
         f"{name}_tried": tried,
         name: _per_key(model, f"{name}_tried", f"MIN(before + {part} * (after - before)) AS bound"),

@@ -171,7 +171,8 @@ def _resolve(select: exp.Select, promise: Promise) -> None:
 
 def _within(column: exp.Column, select: exp.Select, clause: str) -> bool:
     """Whether a column stands in a clause of the SELECT itself, not in one inside an aggregate."""
-    return column.find_ancestor(exp.Order, exp.Group) is select.args.get(clause)
+    found = column.find_ancestor(exp.Order, exp.Group)
+    return found is not None and found is select.args.get(clause)
 
 
 def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expr | None]:

@@ -25,7 +25,7 @@ from discreet.table import Table, read
 from discreet.table.encode import Codes
 
 FORMATS = ("parquet", "csv")
-INEXACT_IN_CSV = re.compile(r"HUGEINT|UBIGINT|DECIMAL|TIMESTAMP_NS|TIME ZONE")
+INEXACT_IN_CSV = re.compile(r"HUGEINT|UBIGINT|FLOAT|DECIMAL|TIMESTAMP_NS|TIME ZONE")
 STEPS = ("encoding", "grouping", "writing", "verifying")
 
 
