@@ -38,10 +38,14 @@ def test_every_command_and_key_is_documented():
 
     commands = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     policy = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
-    assert [c.callback.__name__ for c in app.registered_commands if f"discreet {c.callback.__name__}" not in commands] == []
+    assert [
+        c.callback.__name__ for c in app.registered_commands if f"discreet {c.callback.__name__}" not in commands
+    ] == []
     assert [key for key in KEYS if f"`{key}`" not in policy] == []
 
 
 def test_no_guard_is_an_assert():
-    guards = [path for path in (ROOT / "src").rglob("*.py") if re.search(r"^\s*assert ", path.read_text(), re.MULTILINE)]
+    guards = [
+        path for path in (ROOT / "src").rglob("*.py") if re.search(r"^\s*assert ", path.read_text(), re.MULTILINE)
+    ]
     assert guards == []

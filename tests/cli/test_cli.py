@@ -42,7 +42,7 @@ def desk(people, tmp_path_factory):
     (place / "policy.toml").write_text(POLICY, encoding="utf-8")
     policy = Policy.load(place / "policy.toml")
     for form in ("parquet", "csv"):
-        publish(place / "patients.csv", policy, to=place / form, form=form)
+        publish(place / "patients.csv", policy, to=place / form, format=form)
     return place
 
 

@@ -278,7 +278,7 @@ def odd(request, tmp_path_factory):
             writer = csv.writer(file, quoting=csv.QUOTE_ALL)
             writer.writerows([private.column_names, *zip(*private.to_pydict().values(), strict=True)])
     policy = Policy(quasi=ODD_NAMES, sensitive="ill", guarantee={"l": 2}, partition="local")
-    release = publish(path, policy, to=place / "release", form=request.param)
+    release = publish(path, policy, to=place / "release", format=request.param)
     assert verify(release.path).ok
     return open_release(release.path), private
 
@@ -438,7 +438,7 @@ def test_missing_sensitive_values_are_an_error(refused):
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_missing_sensitive_values_as_a_value(to, form):
-    release = publish(with_gaps(), Policy(**PLAIN, missing_sensitive="value"), to=to, form=form)
+    release = publish(with_gaps(), Policy(**PLAIN, missing_sensitive="value"), to=to, format=form)
     assert verify(to).ok
     [answer] = release.ask("SELECT COUNT(*) AS n, COUNT(ill) AS known FROM microdata").rows()
     assert (answer["n"], answer["known"]) == (24, 20)
@@ -454,7 +454,7 @@ def test_missing_sensitive_values_count_for_the_guarantee(refused):
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_missing_sensitive_values_withheld(to, form):
-    release = publish(with_gaps(), Policy(**PLAIN, missing_sensitive="withhold"), to=to, form=form)
+    release = publish(with_gaps(), Policy(**PLAIN, missing_sensitive="withhold"), to=to, format=form)
     assert verify(to).ok
     assert release.promise.rows == 20
     assert release.ask("SELECT COUNT(*) FROM microdata").rows()[0]["count"] == 20
@@ -483,7 +483,7 @@ def test_a_sensitive_column_without_a_type(refused, missing_sensitive):
 @pytest.mark.parametrize("town", [["Xanaduburg"] * 24, pa.nulls(24, pa.string())], ids=["one value", "all missing"])
 def test_constant_quasi_identifiers(to, town, form):
     same = table(age=[40] * 24, town=town)
-    release = publish(same, Policy(**{**PLAIN, "partition": "local"}), to=to, form=form)
+    release = publish(same, Policy(**{**PLAIN, "partition": "local"}), to=to, format=form)
     assert verify(to).ok
     [answer] = release.ask("SELECT town, COUNT(*) AS n FROM microdata WHERE age = 40 GROUP BY town").rows()
     assert answer["n"] == 24
@@ -623,7 +623,7 @@ def agrees(counted, private, form):
 @pytest.mark.parametrize("kind", TYPES)
 def test_types_as_quasi_identifiers(to, kind, form):
     private = table(town=TYPES[kind])
-    publish(private, Policy(**{**PLAIN, "partition": "local"}), to=to, form=form)
+    publish(private, Policy(**{**PLAIN, "partition": "local"}), to=to, format=form)
     counted = open_release(to).ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows()
     assert agrees(counted, private, form)
 
@@ -633,7 +633,7 @@ def test_types_as_quasi_identifiers(to, kind, form):
 def test_types_as_sensitive_values(to, kind, form):
     private = table(town=TYPES[kind])
     policy = {**PLAIN, "quasi": ["age"], "sensitive": "town", "drop": ["ill"]}
-    publish(private, Policy(**policy), to=to, form=form)
+    publish(private, Policy(**policy), to=to, format=form)
     release = open_release(to)
     counted = release.ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows()
     assert agrees(counted, private, form)
@@ -644,7 +644,7 @@ def test_types_as_sensitive_values(to, kind, form):
 def test_huge_integers_in_csv(to, file):
     rows = [(10**20 + i % 4, "x", ILLS[i % 4]) for i in range(24)]
     for form in ("parquet", "csv"):
-        release = publish(file(csv_text(rows)), Policy(**PLAIN), to=to.with_name(form), form=form)
+        release = publish(file(csv_text(rows)), Policy(**PLAIN), to=to.with_name(form), format=form)
         counted = release.ask("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").rows()
         assert [(int(row["age"]), row["n"]) for row in counted] == [(10**20 + i, 6) for i in range(4)]
 
@@ -653,7 +653,7 @@ def test_huge_integers_in_csv(to, file):
 def test_periods_of_pandas_are_not_published_as_numbers(to, form):
     frame = table().to_pandas().assign(town=pd.period_range("2020-01", periods=24, freq="M"))
     try:
-        release = publish(frame, Policy(**PLAIN), to=to, form=form)
+        release = publish(frame, Policy(**PLAIN), to=to, format=form)
     except DiscreetError:
         return
     assert "2020" in str(release.ask("SELECT MIN(town) AS x FROM microdata").rows()[0]["x"])

@@ -97,7 +97,7 @@ def made(place, form):
     )
     private = read(table)
     groups = np.repeat(np.arange(3, dtype=np.int32), 4)
-    publish_groups(private, policy, private.codes("disease"), groups, to=place, form=form)
+    publish_groups(private, policy, private.codes("disease"), groups, to=place, format=form)
     private.close()
     return place
 

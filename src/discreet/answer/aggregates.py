@@ -2,7 +2,7 @@
 
 Each writes relations, the last of which has, per key, `estimate`, `stderr`, `low`, `high`, and
 `least`: the smallest number of rows that may match (0: there may be nothing to aggregate).
-Claim: answers_equal_brute_force — low and high are the extremes over all assignments; estimate and
+Claim: grouped_answers_equal_brute_force — low and high are the extremes over all assignments; estimate and
 stderr of COUNT and SUM, and of AVG over a fixed number of rows, their mean and standard deviation.
 """
 

@@ -40,7 +40,7 @@ def publish(
     with show.steps(1 + len(STEPS)) as step:
         step("reading")
         with discreet.read(file, memory_limit=memory_limit) as table:
-            release = discreet.publish(table, rules, to=to, seed=seed, form=form.value, progress=step)
+            release = discreet.publish(table, rules, to=to, seed=seed, format=form.value, progress=step)
     left_out = release.withheld
     if json:
         show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump()})

@@ -35,7 +35,7 @@ def publish(
     *,
     to: str | Path,
     seed: int | None = None,
-    form: Literal["parquet", "csv"] = "parquet",
+    format: Literal["parquet", "csv"] = "parquet",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
@@ -45,17 +45,17 @@ def publish(
     `progress` is told each of `STEPS` as it starts.
     """
     free(Path(to))
-    if form not in FORMATS:
-        raise InputError(f"unknown format `{form}`", hint="expected one of: `parquet`, `csv`")
+    if format not in FORMATS:
+        raise InputError(f"unknown format `{format}`", hint="expected one of: `parquet`, `csv`")
     secret = Secret(seed)
     if not isinstance(table, Table):
         private = read(table)
         try:
-            return publish(private, policy, to=to, seed=seed, form=form, progress=progress)
+            return publish(private, policy, to=to, seed=seed, format=format, progress=progress)
         finally:
             private.close()
     policy.fit(table.columns)
-    if form == "csv":
+    if format == "csv":
         _fits_csv(table, policy)
     progress("encoding")
     sensitive = _sensitive(table, policy)
@@ -63,7 +63,7 @@ def publish(
     progress("grouping")
     groups = _partition(table, policy, sensitive, secret)
     return publish_groups(
-        table, policy, sensitive, groups, to=Path(to), form=form, seeded=secret.seeded, progress=progress
+        table, policy, sensitive, groups, to=Path(to), format=format, seeded=secret.seeded, progress=progress
     )
 
 
@@ -74,7 +74,7 @@ def publish_groups(
     groups: npt.NDArray[np.int32],
     *,
     to: Path,
-    form: Literal["parquet", "csv"] = "parquet",
+    format: Literal["parquet", "csv"] = "parquet",
     seeded: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
@@ -98,7 +98,7 @@ def publish_groups(
         missing_sensitive=policy.missing_sensitive,
         for_publication=not seeded,
     )
-    release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), form=form, progress=progress)
+    release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
     return replace(release, withheld=table.rows - int(groups.size))
 
 

@@ -38,14 +38,14 @@ def write(
     promise: Promise,
     sheets: Sequence[Sheet],
     *,
-    form: Literal["parquet", "csv"],
+    format: Literal["parquet", "csv"],
     progress: Callable[[str], None],
 ) -> Release:
     """Write, verify, and only then publish under the name `to`."""
     with _hidden(to) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(sheets)) as threads:
-            resources = tuple(threads.map(lambda sheet: _stored(sheet, folder, form), sheets))
+            resources = tuple(threads.map(lambda sheet: _stored(sheet, folder, format), sheets))
         manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise)
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
@@ -67,11 +67,11 @@ def free(to: Path) -> None:
         raise ReleaseError(f"`{to}` exists already", hint="a release is never overwritten: choose another folder")
 
 
-def _stored(sheet: Sheet, folder: Path, form: Literal["parquet", "csv"]) -> Resource:
-    path = folder / f"{sheet.name}.{form}"
+def _stored(sheet: Sheet, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
+    path = folder / f"{sheet.name}.{format}"
     sheet.store(path)
     size = path.stat().st_size
-    return Resource(name=sheet.name, path=path.name, format=form, bytes=size, hash=digest(path), table=sheet.table)
+    return Resource(name=sheet.name, path=path.name, format=format, bytes=size, hash=digest(path), table=sheet.table)
 
 
 @contextmanager
