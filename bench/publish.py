@@ -20,9 +20,9 @@ def copy(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         columns = ", ".join([*QUASI, SENSITIVE])
         source, target = f"read_parquet('{path}')", f"{folder}/copy.parquet"
-        duckdb.connect().execute(
-            f"COPY (SELECT * FROM {source} ORDER BY hash({columns})) TO '{target}' (FORMAT parquet)"
-        )
+        connection = duckdb.connect()
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"COPY (SELECT * FROM {source} ORDER BY hash({columns})) TO '{target}' (FORMAT parquet)")
 
 
 def publish(path: Path, partition: str) -> None:
