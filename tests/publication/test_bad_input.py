@@ -125,7 +125,7 @@ def test_file_in_an_unreadable_folder(open_folder):
     folder = open_folder / "closed"
     folder.mkdir()
     (folder / "people.csv").write_text(csv_text())
-    with closed(folder), pytest.raises(InputError, match="cannot be read"):
+    with closed(folder), pytest.raises(InputError, match=r"people\.csv"):
         read(folder / "people.csv")
 
 
@@ -611,42 +611,61 @@ TYPES = {
 }
 
 
-def agrees(counted, private, form):
-    """Whether an answer counts every value of `town`, in order; CSV may show them as another type."""
-    expected = sorted(Counter(private["town"].to_pylist()).items())
-    if form == "csv":
-        return [row["n"] for row in counted] == [n for _, n in expected]
-    return [(row["town"], row["n"]) for row in counted] == expected
+# What CSV would blur: two values that are written differently are read back as one, or lose their zone.
+NOT_IN_CSV = {
+    *("extreme unsigned", "huge integer", "single float", "decimal"),
+    *("timestamp in nanoseconds", "timestamp with zone"),
+}
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+def agrees(counted, private):
+    """Whether an answer counts every value of `town`, in order."""
+    return [(row["town"], row["n"]) for row in counted] == sorted(Counter(private["town"].to_pylist()).items())
+
+
 @pytest.mark.parametrize("kind", TYPES)
-def test_types_as_quasi_identifiers(to, kind, form):
+def test_types_as_quasi_identifiers(to, kind):
     private = table(town=TYPES[kind])
-    publish(private, Policy(**{**PLAIN, "partition": "local"}), to=to, format=form)
-    counted = open_release(to).ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows()
-    assert agrees(counted, private, form)
+    publish(private, Policy(**{**PLAIN, "partition": "local"}), to=to)
+    assert agrees(open_release(to).ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows(), private)
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
 @pytest.mark.parametrize("kind", TYPES)
-def test_types_as_sensitive_values(to, kind, form):
+def test_types_as_sensitive_values(to, kind):
     private = table(town=TYPES[kind])
     policy = {**PLAIN, "quasi": ["age"], "sensitive": "town", "drop": ["ill"]}
-    publish(private, Policy(**policy), to=to, format=form)
+    publish(private, Policy(**policy), to=to)
     release = open_release(to)
-    counted = release.ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows()
-    assert agrees(counted, private, form)
+    assert agrees(release.ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows(), private)
     [answer] = release.ask("SELECT MIN(town) AS x FROM microdata WHERE age > 22").rows()
     assert answer["x_low"] <= answer["x"] <= answer["x_high"]
 
 
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_in_csv(to, kind):
+    """Either each value comes back from CSV as it was, or CSV is refused."""
+    private = table(town=TYPES[kind])
+    roles = [PLAIN, {**PLAIN, "quasi": ["age"], "sensitive": "town", "drop": ["ill"]}]
+    for number, policy in enumerate(roles):
+        place = to.with_name(str(number))
+        if kind in NOT_IN_CSV:
+            with pytest.raises(
+                InputError, match=r"`town` .* cannot be read back exactly from CSV\s+Hint: publish as Parquet"
+            ):
+                publish(private, Policy(**policy), to=place, format="csv")
+            assert list(to.parent.iterdir()) == []
+        else:
+            publish(private, Policy(**policy), to=place, format="csv")
+            assert agrees(
+                open_release(place).ask("SELECT town, COUNT(*) AS n FROM microdata GROUP BY town").rows(), private
+            )
+
+
 def test_huge_integers_in_csv(to, file):
     rows = [(10**20 + i % 4, "x", ILLS[i % 4]) for i in range(24)]
-    for form in ("parquet", "csv"):
-        release = publish(file(csv_text(rows)), Policy(**PLAIN), to=to.with_name(form), format=form)
-        counted = release.ask("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").rows()
-        assert [(int(row["age"]), row["n"]) for row in counted] == [(10**20 + i, 6) for i in range(4)]
+    release = publish(file(csv_text(rows)), Policy(**PLAIN), to=to)
+    counted = release.ask("SELECT age, COUNT(*) AS n FROM microdata GROUP BY age").rows()
+    assert [(int(row["age"]), row["n"]) for row in counted] == [(10**20 + i, 6) for i in range(4)]
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
@@ -659,12 +678,11 @@ def test_periods_of_pandas_are_not_published_as_numbers(to, form):
     assert "2020" in str(release.ask("SELECT MIN(town) AS x FROM microdata").rows()[0]["x"])
 
 
-@pytest.mark.parametrize("partition", ["deal", "local"])
-def test_a_million_distinct_values(to, partition):
+def test_a_million_distinct_values(to):
     n = 1_000_000
     chance = np.random.default_rng(1)
     many = pa.table({"age": chance.permutation(n), "ill": chance.integers(0, 50, n).astype(np.int32)})
-    policy = Policy(quasi=["age"], sensitive="ill", guarantee={"l": 10}, partition=partition)
+    policy = Policy(quasi=["age"], sensitive="ill", guarantee={"l": 10}, partition="local")
     release = publish(many, policy, to=to)
     assert verify(to).ok
     [answer] = release.ask("SELECT COUNT(*) AS n, MAX(age) AS x FROM microdata WHERE age >= 10").rows()

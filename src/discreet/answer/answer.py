@@ -82,6 +82,8 @@ def measure(value: Any) -> str:
     """A measured value as people read it."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return key(value)
+    if isinstance(value, float) and not abs(value) < 1e15:  # also what is no number
+        return f"{value:.6g}"
     if isinstance(value, int) or (value == value.to_integral() if isinstance(value, Decimal) else value.is_integer()):
         return f"{int(value):,}"
     return f"{value:,.4g}" if abs(float(value)) < 1000 else f"{value:,.1f}"

@@ -209,7 +209,7 @@ def _keys(select: exp.Select, items: Sequence[_Item], known: set[str], sensitive
 def _referred(expression: exp.Expr, items: Sequence[_Item]) -> exp.Expr:
     """What GROUP BY or ORDER BY means by a number or an alias."""
     if isinstance(expression, exp.Literal) and not expression.is_string:
-        at = int(expression.this) if expression.this.isdigit() else 0
+        at = int(expression.this) if expression.this.isdigit() and len(expression.this) < 9 else 0
         if not 1 <= at <= len(items):
             raise QueryError(f"there is no column number {expression.this} in SELECT", hint="count from 1")
         return items[at - 1].expression
@@ -283,8 +283,10 @@ def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
 
 
 def _fraction(node: exp.Expr | None) -> Fraction:
-    if isinstance(node, exp.Literal) and not node.is_string and 0 <= (fraction := Fraction(node.this)) <= 1:
-        return fraction
+    if isinstance(node, exp.Literal) and not node.is_string and len(node.this) <= 12:
+        fraction = Fraction(node.this)
+        if 0 <= fraction <= 1 and fraction.denominator <= 10**10:
+            return fraction
     raise QueryError("a quantile needs a fraction between 0 and 1", hint="write QUANTILE(salary, 0.9)")
 
 
@@ -335,6 +337,6 @@ def _number(select: exp.Select, clause: str) -> int | None:
         return None
     if node.args.get("limit_options") or node.expressions:
         raise refusal(node)
-    if isinstance(node.expression, exp.Literal) and node.expression.this.isdigit():
+    if isinstance(node.expression, exp.Literal) and node.expression.this.isdigit() and len(node.expression.this) < 19:
         return int(node.expression.this)
     raise QueryError(f"{clause.upper()} needs a whole number", hint=f"write {clause.upper()} 10")

@@ -45,7 +45,7 @@ def untouched(question: Question, aggregate: Aggregate) -> bool:
 
 def _about(aggregate: Aggregate) -> str:
     """What an aggregate is about; aggregates about the same share their subject."""
-    return "rows" if aggregate.argument is None else f"{aggregate.side} {aggregate.argument.sql()}"
+    return "rows" if aggregate.argument is None else f"{aggregate.side} {aggregate.argument.sql(dialect='duckdb')}"
 
 
 def _subject(model: Model, about: str, name: str, question: Question) -> Relations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from typing import Annotated, Any
@@ -45,6 +46,9 @@ def main() -> None:
 
     Exit status 0 done, 1 error, 2 wrong usage, 3 the guarantee cannot be met, 4 verification failed.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that knows only ASCII
     try:
         app()
     except DiscreetError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,16 @@ def as_json(value: Any) -> None:
             return asdict(item)
         return str(item) if isinstance(item, Path) or not hasattr(item, "item") else item.item()
 
-    print(json.dumps(value, default=plain, indent=2, ensure_ascii=False))
+    print(json.dumps(_finite(json.loads(json.dumps(value, default=plain))), indent=2, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows neither infinity nor what is no number: both become null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:

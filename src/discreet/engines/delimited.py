@@ -7,7 +7,12 @@ from pathlib import Path
 
 
 def delimiter(path: Path) -> str:
-    """The sign between the fields of a CSV file's header: comma, semicolon, tab or bar."""
+    """The sign between the fields: comma, semicolon, tab or bar; the one on which header and first row agree."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        header = file.readline()
-    return max(",;\t|", key=lambda sign: len(next(csv.reader([header], delimiter=sign), [])))
+        lines = [file.readline(), file.readline()]
+
+    def fields(sign: str) -> tuple[bool, int]:
+        header, row = (len(next(csv.reader([line], delimiter=sign), [])) for line in lines)
+        return header == row > 1, header
+
+    return max(",;\t|", key=fields)

@@ -58,6 +58,8 @@ class DuckDB:
         self._connection.execute("SET TimeZone = 'UTC'")  # the steward's own zone must not show
         if memory_limit is not None:
             try:
+                if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", memory_limit):
+                    raise duckdb.ParserException
                 self._connection.execute("SET memory_limit = ?", [memory_limit])
             except duckdb.Error:
                 self.close()
@@ -101,6 +103,8 @@ class DuckDB:
                 return
             rows: exp.Expr = exp.select("*").from_("source")
         elif isinstance(source, Path):
+            if not source.is_file():
+                raise InputError(f"there is no file `{source.name}`")
             rows = exp.select("*").from_(self.scan(source, kinds))
         else:
             rows = source
@@ -148,8 +152,11 @@ class DuckDB:
         return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
 
     def seal(self) -> None:
-        self._connection.execute("SET enable_external_access = false")
-        self._connection.execute("SET lock_configuration = true")
+        try:
+            self._connection.execute("SET enable_external_access = false")
+            self._connection.execute("SET lock_configuration = true")
+        except duckdb.Error as error:
+            raise _translated(error) from None
 
     def close(self) -> None:
         self._connection.close()
@@ -171,6 +178,8 @@ def _named(name: str) -> exp.Table:
 
 def _translated(error: duckdb.Error) -> DiscreetError:
     """Our error for one of DuckDB's: never with the rows and values that it likes to quote."""
+    if isinstance(error, duckdb.InterruptException):
+        raise KeyboardInterrupt
     text = str(error)
     if "CSV Error" in text or "sniffing file" in text:
         line = re.search(r"Line: (\d+)", text)

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import Mistake, PolicyError
 from discreet.guarantees import Guarantee
 from discreet.policy.check import columns_mistakes, mistakes
 from discreet.policy.toml import parse
+
+
+class Fixed(dict[str, int]):
+    """A dictionary that stays as it is."""
+
+    def __setitem__(self, key: str, value: int) -> None:
+        raise TypeError("a policy does not change")
+
+    __delitem__ = clear = pop = popitem = setdefault = update = __setitem__  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, int]]]:
+        return Fixed, (dict(self),)
+
 
 MissingSensitive: TypeAlias = Literal["error", "value", "withhold"]
 
@@ -44,7 +56,7 @@ class Policy:
             value = getattr(self, key)
             if not isinstance(value, str):
                 object.__setattr__(self, key, tuple(value))
-        object.__setattr__(self, "guarantee", MappingProxyType(dict(self.guarantee)))
+        object.__setattr__(self, "guarantee", Fixed(self.guarantee))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

@@ -13,10 +13,10 @@ from discreet.errors import InputError, Mistake, PolicyError
 def parse(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """The values of a TOML file, and the line of every key (`guarantee.l` for a key of a table)."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"there is no policy file `{path}`", hint="check the path and the spelling") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"the policy file `{path}` cannot be read: {type(error).__name__}") from None
     try:
         values = tomllib.loads(text)
@@ -24,6 +24,8 @@ def parse(path: Path) -> tuple[dict[str, Any], dict[str, int]]:
         at = re.search(r"line (\d+)", str(error))
         wrong = Mistake("TOML", str(error), int(at[1]) if at else None)
         raise PolicyError([wrong], source=f"`{path}`") from None
+    except RecursionError:
+        raise PolicyError([Mistake("TOML", "it is nested too deeply")], source=f"`{path}`") from None
     return values, _lines(text)
 
 

@@ -109,7 +109,7 @@ class Manifest(_Model):
             values: Any = json.loads((folder / NAME).read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ReleaseError(f"`{folder}` is not a release: it has no `{NAME}`") from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             raise ReleaseError(f"`{folder}` has a `{NAME}` that cannot be read", hint="get the release anew") from None
         promise = values.get("discreet") if isinstance(values, dict) else None
         version = promise.get("format") if isinstance(promise, dict) else None
@@ -127,6 +127,10 @@ class Manifest(_Model):
             ) from None
         if sorted(resource.name for resource in manifest.resources) != ["qit", "st"]:
             raise ReleaseError(f"`{folder}` has other tables than `qit` and `st`", hint="get the release anew")
+        told = manifest.discreet
+        named = {"qit": {*told.quasi, told.group}, "st": {told.group, told.sensitive, told.count}}
+        if any(set(manifest.resource(name).kinds()) != columns for name, columns in named.items()):
+            raise ReleaseError(f"`{folder}` lists other columns than it promises", hint="get the release anew")
         for resource in manifest.resources:
             if resource.path != f"{resource.name}.{resource.format}" or not resource.name.isidentifier():
                 raise ReleaseError(f"`{folder}` lists a data file with a strange path", hint="get the release anew")

@@ -63,7 +63,11 @@ def write(
 
 def free(to: Path) -> None:
     """Raise if the place of a release is taken."""
-    if to.exists() or to.is_symlink():
+    try:
+        taken = to.exists() or to.is_symlink()
+    except (OSError, ValueError):
+        raise ReleaseError(f"`{to}` cannot be written", hint="choose another folder") from None
+    if taken:
         raise ReleaseError(f"`{to}` exists already", hint="a release is never overwritten: choose another folder")
 
 

@@ -102,6 +102,8 @@ _KINDS: dict[Kind, set[str]] = {
 def _check_file(path: Path) -> None:
     try:
         missing = not path.exists()
+    except PermissionError:
+        raise InputError(f"`{path}` cannot be read: permission denied") from None
     except OSError:  # a name that no file can have
         missing = True
     if missing:
@@ -151,12 +153,18 @@ def _arrow(frame: Any) -> pa.Table:
         )
     try:
         table = pa.table(frame)
-    except (ValueError, TypeError, pa.ArrowException) as error:
+    except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
         columns = [str(column) for column in getattr(frame, "columns", [])]
         _check_names(columns)
         raise InputError(
             f"the frame cannot be read as Arrow: a column holds values of mixed types ({type(error).__name__})"
         ) from None
+    for field in table.schema:
+        if isinstance(field.type, pa.BaseExtensionType):
+            raise InputError(
+                f"the column `{field.name}` is of a type of its own kind, {field.type}",
+                hint="turn it into text, dates or numbers first",
+            )
     # pandas sends its index along as a column; it may hold row numbers or names.
     about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     index = [column for column in about.get("index_columns", []) if column in table.column_names]
