@@ -44,7 +44,7 @@ def law(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
-@law(30)
+@law(25)
 @given(RANDOM)
 def test_answers_about_numbers_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, NUMBERS)
@@ -60,7 +60,7 @@ def test_answers_about_other_kinds_equal_brute_force(rng: Random) -> None:
     _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
-@law(30)
+@law(25)
 @given(RANDOM)
 def test_grouped_answers_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS))
@@ -76,7 +76,7 @@ def test_answers_from_groups_alike_equal_brute_force(rng: Random) -> None:
     _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=keys) for keys in (False, True, False)])
 
 
-@law(4)
+@law(3)
 @given(RANDOM)
 def test_answers_about_an_unknown_number_of_rows_equal_brute_force(rng: Random) -> None:
     cases = [random_doubt(rng) for _ in range(40)]

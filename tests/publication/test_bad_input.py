@@ -527,7 +527,7 @@ def test_target_in_a_folder_that_may_not_be_written(open_folder):
     assert list(open_folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("options", [{"form": "xml"}, {"seed": -1}, {"seed": "x"}])
+@pytest.mark.parametrize("options", [{"format": "xml"}, {"seed": -1}, {"seed": "x"}])
 def test_options_that_cannot_be(to, options):
     with pytest.raises(DiscreetError):
         publish(table(), Policy(**PLAIN), to=to, **options)

@@ -283,9 +283,13 @@ def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
 
 
 def _fraction(node: exp.Expr | None) -> Fraction:
-    if isinstance(node, exp.Literal) and not node.is_string and len(node.this) <= 12:
-        fraction = Fraction(node.this)
-        if 0 <= fraction <= 1 and fraction.denominator <= 10**10:
+    if (
+        isinstance(node, exp.Literal)
+        and not node.is_string
+        and re.fullmatch(r"[\d.]{1,40}(e-?\d{1,2})?", node.this, re.IGNORECASE)
+    ):
+        fraction = Fraction(node.this).limit_denominator(10**9)  # times rows, it must fit into 64 bits
+        if 0 <= fraction <= 1:
             return fraction
     raise QueryError("a quantile needs a fraction between 0 and 1", hint="write QUANTILE(salary, 0.9)")
 
@@ -298,7 +302,11 @@ def _word(node: exp.Expr, function: Function) -> str:
 def _label(argument: exp.Expr | None) -> str:
     if argument is None:
         return ""
-    return argument.name if isinstance(argument, exp.Column) else re.sub(r"\W+", "_", argument.sql()).strip("_")
+    return (
+        argument.name
+        if isinstance(argument, exp.Column)
+        else re.sub(r"\W+", "_", argument.sql(dialect="duckdb")).strip("_")
+    )
 
 
 def _fresh(name: str, taken: set[str], ends: Sequence[str]) -> str:

@@ -72,7 +72,7 @@ class DuckDB:
             return self._connection.sql(
                 self._prepared(query) if isinstance(query, str) else self._sql(query)
             ).to_arrow_table()
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
             raise _translated(error) from None
 
     def _prepared(self, sql: str) -> str:
@@ -155,7 +155,7 @@ class DuckDB:
         try:
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
             raise _translated(error) from None
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class DuckDB:
     def _execute(self, statement: exp.Expr) -> None:
         try:
             self._connection.execute(self._sql(statement))
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
             raise _translated(error) from None
 
     def _sql(self, query: exp.Expr | str) -> str:
@@ -176,11 +176,11 @@ def _named(name: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name, quoted=True))
 
 
-def _translated(error: duckdb.Error) -> DiscreetError:
+def _translated(error: duckdb.Error | RuntimeError) -> DiscreetError:
     """Our error for one of DuckDB's: never with the rows and values that it likes to quote."""
-    if isinstance(error, duckdb.InterruptException):
-        raise KeyboardInterrupt
     text = str(error)
+    if isinstance(error, duckdb.InterruptException) or "interrupted" in text.lower():
+        raise KeyboardInterrupt
     if "CSV Error" in text or "sniffing file" in text:
         line = re.search(r"Line: (\d+)", text)
         return InputError(f"line {line[1]} cannot be read as CSV" if line else "it cannot be read as CSV")
@@ -196,10 +196,10 @@ def _translated(error: duckdb.Error) -> DiscreetError:
 
 
 # Never the driver's own words: they quote rows and values.
-FAULTS: dict[type[duckdb.Error], str] = {
+FAULTS: dict[type[Exception], str] = {
     duckdb.ConversionException: "a value cannot be converted to the type that was asked for",
     duckdb.OutOfRangeException: "a number is too large, or not defined",
     duckdb.IOException: "a file cannot be read or written",
     duckdb.PermissionException: "the engine is sealed: no files, no network, no settings",
-    duckdb.Error: "the database engine cannot do that",
+    Exception: "the database engine cannot do that",
 }

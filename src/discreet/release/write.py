@@ -88,8 +88,8 @@ def _hidden(to: Path) -> Iterator[Path]:
         to.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)  # nobody else's until it is verified
         yield folder
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
         raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -169,9 +169,13 @@ def _arrow(frame: Any) -> pa.Table:
     about = json.loads((table.schema.metadata or {}).get(b"pandas", b"{}"))
     index = [column for column in about.get("index_columns", []) if column in table.column_names]
     table = table.drop_columns(index).replace_schema_metadata(None)
-    halves = {field.name for field in table.schema if pa.types.is_float16(field.type)}  # engines know no such floats
-    whole = [pa.field(f.name, pa.float32() if f.name in halves else f.type) for f in table.schema]
-    return table.cast(pa.schema(whole)) if halves else table
+    # engines know neither such floats nor such decimals: the one is widened, the other cannot be published
+    for i, field in enumerate(table.schema):
+        if pa.types.is_float16(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float32()))
+        elif pa.types.is_decimal256(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.string()).cast(pa.binary()))
+    return table
 
 
 def _unreadable(path: Path, error: Exception) -> InputError:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import Engine
-from discreet.errors import InputError
+from discreet.errors import EngineError, InputError
 from discreet.table.encode import Codes, encode
 
 if TYPE_CHECKING:
@@ -81,7 +81,11 @@ class Table:
 
     def codes(self, name: str, *, present: str | None = None) -> Codes:
         """One column as integer codes, in row order."""
-        values: pa.ChunkedArray = self.engine.run(self.select([name], present=present)).column(0)
+        try:
+            values: pa.ChunkedArray = self.engine.run(self.select([name], present=present)).column(0)
+        except EngineError as error:
+            where = f" of `{self.path}`" if self.path else ""
+            raise InputError(f"the column `{name}`{where} cannot be read: {error.message}") from None
         return encode(values)
 
     def inspect(self, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
