@@ -1,5 +1,11 @@
 """A policy: frozen, the same from Python and TOML, and every mistake in it named at once."""
 
+import copy
+import dataclasses
+import pickle
+from collections import OrderedDict
+from types import MappingProxyType
+
 import pytest
 
 from discreet import Policy
@@ -7,6 +13,288 @@ from discreet.errors import DiscreetError, InputError, PolicyError
 from discreet.table.table import Column
 
 PLAIN = {"quasi": ["age", "zip"], "sensitive": "ill", "guarantee": {"l": 3}}
+
+
+@pytest.fixture
+def load(tmp_path):
+    def write_and_load(text):
+        path = tmp_path / "policy.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return Policy.load(path)
+
+    return write_and_load
+
+
+def mistakes(act):
+    """The mistakes that an act raises, as (line, key, message)."""
+    with pytest.raises(PolicyError) as caught:
+        act()
+    assert all(str(mistake) in str(caught.value) for mistake in caught.value.mistakes)
+    return [(mistake.line, mistake.key, mistake.message) for mistake in caught.value.mistakes]
+
+
+SOUND = """
+name        = "patients"
+identifiers = ["name"]
+quasi       = ["age", "zip"]
+sensitive   = "ill"
+drop        = ["notes"]
+partition   = "deal"
+publication = "anatomy"
+missing_sensitive = "withhold"
+
+[guarantee]
+l = 3
+k = 5
+"""
+
+
+KEYS = (
+    "name",
+    "identifiers",
+    "quasi",
+    "sensitive",
+    "drop",
+    "guarantee",
+    "partition",
+    "publication",
+    "missing_sensitive",
+)
+UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
+
+
+def test_python_and_toml_say_the_same(load):
+    assert load(SOUND) == Policy(
+        name="patients",
+        identifiers=["name"],
+        quasi=["age", "zip"],
+        sensitive="ill",
+        drop=["notes"],
+        partition="deal",
+        publication="anatomy",
+        missing_sensitive="withhold",
+        guarantee={"l": 3, "k": 5},
+    )
+
+
+def test_what_is_left_out(load):
+    policy = load('quasi = ["age", "zip"]\nsensitive = "ill"\nguarantee = { l = 3 }\n')
+    assert policy == Policy(**PLAIN)
+    assert (policy.identifiers, policy.drop, policy.name) == ((), (), None)
+    assert (policy.partition, policy.publication, policy.missing_sensitive) == ("local", "anatomy", "error")
+
+
+@pytest.mark.parametrize(
+    "guarantee",
+    [
+        "guarantee = { l = 3, k = 5 }",
+        "guarantee.l = 3\nguarantee.k = 5",
+        "[guarantee]\nl = 3\nk = 5",
+        '"guarantee"."l" = 3\nguarantee.k = 5',
+    ],
+    ids=["inline", "dotted", "table", "quoted"],
+)
+def test_ways_to_write_a_guarantee(load, guarantee):
+    assert load(f'quasi = ["age"]\nsensitive = "ill"\n{guarantee}\n').guarantee == {"l": 3, "k": 5}
+
+
+def test_lists_may_be_lists_or_tuples():
+    assert Policy(**{**PLAIN, "quasi": ("age", "zip")}) == Policy(**PLAIN)
+    assert Policy(**{**PLAIN, "guarantee": OrderedDict(l=3)}).guarantee == {"l": 3}
+    assert Policy(**{**PLAIN, "guarantee": MappingProxyType({"l": 3})}).guarantee == {"l": 3}
+
+
+def test_every_mistake_at_once_with_its_line(load):
+    text = """
+name = ""
+identifier = ["name"]
+quasi = ["age", "zip", "age"]
+sensitive = "zip"
+drop = "others"
+partition = "anatomise"
+publication = "anatomi"
+missing_sensitive = "widthhold"
+seed = 4
+
+[guarantee]
+l = 1
+k = "three"
+distinct = 3
+"""
+    assert mistakes(lambda: load(text)) == [
+        (2, "name", "expected a text, got ''"),
+        (3, "identifier", "is not a key of a policy; did you mean `identifiers`?"),
+        (4, "quasi", "the column `age` stands twice"),
+        (5, "sensitive", "the column `zip` stands in `quasi` too; a column has one role"),
+        (6, "drop", "expected a list of column names or \"rest\", got 'others'"),
+        (7, "partition", "got 'anatomise'; did you mean `anatomize`?"),
+        (8, "publication", "got 'anatomi'; did you mean `anatomy`?"),
+        (9, "missing_sensitive", "got 'widthhold'; did you mean `withhold`?"),
+        (10, "seed", UNKNOWN),
+        (13, "guarantee.l", "expected 2 or more, got 1: less promises nothing"),
+        (14, "guarantee.k", "expected a whole number, got 'three'"),
+        (15, "guarantee.distinct", "is not a guarantee; did you mean `distinct_l`?"),
+    ]
+
+
+def test_the_message_has_the_file_and_the_count(load, tmp_path):
+    with pytest.raises(PolicyError) as caught:
+        load('quasi = ["age"]\nsensitive = "age"\nguarantee = { l = 1 }\n')
+    first, *rest = str(caught.value).splitlines()
+    assert first == f"`{tmp_path / 'policy.toml'}` has 2 mistakes:"
+    assert rest == [
+        "  line 2, `sensitive`: the column `age` stands in `quasi` too; a column has one role",
+        "  line 3, `guarantee.l`: expected 2 or more, got 1: less promises nothing",
+    ]
+
+
+def test_the_same_mistakes_in_python():
+    wrong = {
+        "name": "",
+        "quasi": ["age", "zip", "age"],
+        "sensitive": "zip",
+        "drop": "others",
+        "partition": "anatomise",
+        "missing_sensitive": "widthhold",
+        "guarantee": {"l": 1, "k": "three", "distinct": 3},
+    }
+    found = mistakes(lambda: Policy(**wrong))
+    assert {key for _, key, _ in found} == {
+        *("name", "quasi", "sensitive", "drop", "partition", "missing_sensitive"),
+        *("guarantee.l", "guarantee.k", "guarantee.distinct"),
+    }
+    assert {line for line, _, _ in found} == {None}
+    assert len(found) == 9
+
+
+def test_a_misspelt_keyword_in_python_is_named():
+    with pytest.raises(TypeError, match="sensitiv'"):
+        Policy(**PLAIN, sensitiv="ill")
+    with pytest.raises(TypeError, match="'sensitive' and 'guarantee'"):
+        Policy(quasi=["age"])
+
+
+@pytest.mark.parametrize(
+    ("values", "key", "message"),
+    [
+        ({"quasi": "age"}, "quasi", "expected a list of column names, got 'age'"),
+        ({"quasi": []}, "quasi", "expected at least one column, got none"),
+        ({"quasi": [""]}, "quasi", "expected a list of column names, got ['']"),
+        ({"quasi": [1]}, "quasi", "expected a list of column names, got [1]"),
+        ({"quasi": {"age"}}, "quasi", "expected a list of column names, got {'age'}"),
+        ({"quasi": list(range(99))}, "quasi", "expected a list of column names, got a list"),
+        ({"identifiers": "name"}, "identifiers", "expected a list of column names, got 'name'"),
+        ({"drop": "Rest"}, "drop", "expected a list of column names or \"rest\", got 'Rest'"),
+        ({"sensitive": ["ill"]}, "sensitive", "expected a text, got ['ill']"),
+        ({"sensitive": ""}, "sensitive", "expected a text, got ''"),
+        ({"name": 3}, "name", "expected a text, got 3"),
+        ({"partition": ["deal"]}, "partition", "got ['deal']; did you mean `deal`?"),
+        ({"partition": "x"}, "partition", "got 'x'; expected one of: `anatomize`, `deal`, `local`"),
+        ({"guarantee": {}}, "guarantee", "expected a table like { l = 4 }, got {}"),
+        ({"guarantee": 4}, "guarantee", "expected a table like { l = 4 }, got 4"),
+        ({"guarantee": [("l", 4)]}, "guarantee", "expected a table like { l = 4 }, got [('l', 4)]"),
+        ({"guarantee": {"l": 2.0}}, "guarantee.l", "expected a whole number, got 2.0"),
+        ({"guarantee": {"l": True}}, "guarantee.l", "expected a whole number, got True"),
+        ({"guarantee": {"l": None}}, "guarantee.l", "expected a whole number, got None"),
+        ({"guarantee": {"k": 1}}, "guarantee.k", "expected 2 or more, got 1: less promises nothing"),
+        ({"guarantee": {"distinct_l": 0}}, "guarantee.distinct_l", "expected 2 or more, got 0: less promises nothing"),
+        ({"guarantee": {"L": 4}}, "guarantee.L", "is not a guarantee; did you mean `l`?"),
+        ({"guarantee": {"t": 4}}, "guarantee.t", "is not a guarantee; expected one of: `k`, `l`, `distinct_l`"),
+        ({"identifiers": ["ill"]}, "sensitive", "the column `ill` stands in `identifiers` too; a column has one role"),
+        ({"drop": ["age"]}, "drop", "the column `age` stands in `quasi` too; a column has one role"),
+    ],
+)
+def test_each_mistake(values, key, message):
+    assert mistakes(lambda: Policy(**{**PLAIN, **values})) == [(None, key, message)]
+
+
+@pytest.mark.parametrize(
+    "key", ["identifiers", "drop", "partition", "publication", "missing_sensitive", "quasi", "sensitive", "guarantee"]
+)
+def test_none_is_no_value(key):
+    """A key that is set to None must not switch its check off."""
+    with pytest.raises(PolicyError, match=f"`{key}`"):
+        Policy(**{**PLAIN, key: None})
+
+
+@pytest.mark.parametrize("name", [1, None, ("l",)])
+def test_guarantees_whose_name_is_no_text(name):
+    with pytest.raises(PolicyError, match="is not a guarantee"):
+        Policy(**{**PLAIN, "guarantee": {name: 3}})
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "message"),
+    [
+        ({"k": 5}, "`anatomize` needs the guarantee `l`; add it, or use `deal` or `local`"),
+        (
+            {"l": 5, "k": 20},
+            "`anatomize` makes groups of l = 5 rows, too few for the other promises; use `deal` or `local`",
+        ),
+        (
+            {"l": 5, "distinct_l": 6},
+            "`anatomize` makes groups of l = 5 rows, too few for the other promises; use `deal` or `local`",
+        ),
+    ],
+)
+def test_combinations_that_make_no_sense(load, guarantee, message):
+    assert mistakes(lambda: Policy(**{**PLAIN, "guarantee": guarantee, "partition": "anatomize"})) == [
+        (None, "partition", message)
+    ]
+    promised = ", ".join(f"{name} = {threshold}" for name, threshold in guarantee.items())
+    text = f'quasi = ["age"]\nsensitive = "ill"\nguarantee = {{ {promised} }}\npartition = "anatomize"\n'
+    assert mistakes(lambda: load(text)) == [(4, "partition", message)]
+
+
+def test_combinations_that_make_sense():
+    for guarantee in ({"l": 5}, {"l": 5, "k": 5}, {"l": 5, "distinct_l": 4}):
+        Policy(**{**PLAIN, "guarantee": guarantee, "partition": "anatomize"})
+
+
+def test_frozen():
+    policy = Policy(**PLAIN, drop=["x"])
+    for field in dataclasses.fields(policy):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(policy, field.name, "other")
+    for value in (policy.quasi, policy.identifiers, policy.drop):
+        assert isinstance(value, tuple)
+
+
+def test_the_guarantee_is_frozen_too():
+    """A threshold that is changed after the check would promise what nobody checked."""
+    given = {"l": 3}
+    policy = Policy(**{**PLAIN, "guarantee": given})
+    given["l"] = 1
+    assert policy.guarantee == {"l": 3}
+    with pytest.raises(TypeError):
+        policy.guarantee["l"] = 1
+    assert policy.guarantee == {"l": 3}
+
+
+def test_policies_are_values():
+    policy = Policy(**PLAIN)
+    assert policy == Policy(**PLAIN) != Policy(**{**PLAIN, "guarantee": {"l": 4}})
+    assert copy.deepcopy(policy) == policy == pickle.loads(pickle.dumps(policy))  # noqa: S301 - our own bytes
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('quasi = ["age"\nsensitive = "ill"\n', 2),
+        ('quasi = ["age"]\nsensitive = ill\n', 2),
+        ('quasi = ["age"]\nquasi = ["zip"]\n', 2),
+        ("\n\nl == 3\n", 3),
+        ("guarantee = { l = 3,\n k = 3 }\n", 1),
+    ],
+)
+def test_toml_syntax(load, text, line):
+    [(at, key, _)] = mistakes(lambda: load(text))
+    assert (at, key) == (line, "TOML")
+
+
+def test_lines_of_an_inline_table(load):
+    text = 'quasi = ["age"]\nsensitive = "ill"\nguarantee = { l = 1, kk = 3 } # k = 4\n'
+    assert [(line, key) for line, key, _ in mistakes(lambda: load(text))] == [(3, "guarantee.l"), (3, "guarantee.kk")]
 
 
 def test_lines_of_a_table_with_spaces_and_quotes(load):

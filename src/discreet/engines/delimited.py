@@ -12,7 +12,10 @@ def delimiter(path: Path) -> str:
         lines = [file.readline(), file.readline()]
 
     def fields(sign: str) -> tuple[bool, int]:
-        header, row = (len(next(csv.reader([line], delimiter=sign), [])) for line in lines)
+        try:
+            header, row = (len(next(csv.reader([line], delimiter=sign), [])) for line in lines)
+        except csv.Error:  # a field that is too long, perhaps
+            return False, lines[0].count(sign)
         return header == row > 1, header
 
     return max(",;\t|", key=fields)

@@ -64,7 +64,7 @@ class Table:
     def count(self, *, present: str | None = None) -> int:
         """How many rows there are, or how many where `present` is not missing."""
         rows = self.select([self.columns[0].name], present=present).subquery("t")
-        return int(self.engine.run(exp.select(exp.Count(this=exp.Star())).from_(rows)).column(0)[0].as_py())
+        return int(self._column(exp.select(exp.Count(this=exp.Star())).from_(rows))[0].as_py())
 
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
@@ -81,12 +81,14 @@ class Table:
 
     def codes(self, name: str, *, present: str | None = None) -> Codes:
         """One column as integer codes, in row order."""
+        return encode(self._column(self.select([name], present=present)))
+
+    def _column(self, query: exp.Select) -> pa.ChunkedArray:
+        """The first column of a query over the table."""
         try:
-            values: pa.ChunkedArray = self.engine.run(self.select([name], present=present)).column(0)
+            return self.engine.run(query).column(0)
         except EngineError as error:
-            where = f" of `{self.path}`" if self.path else ""
-            raise InputError(f"the column `{name}`{where} cannot be read: {error.message}") from None
-        return encode(values)
+            raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}") from None
 
     def inspect(self, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
         """What an outsider could do with this table as it is today."""
