@@ -191,7 +191,7 @@ def test_parquet_with_a_damaged_page(refused, tmp_path):
     content = bytearray(path.read_bytes())
     content[4:40] = bytes(36)
     path.write_bytes(content)
-    refused(path, DiscreetError, "people.parquet")
+    refused(path, DiscreetError)
 
 
 def test_no_rows(refused, to):
