@@ -329,9 +329,9 @@ FAULTS = [
     Fault(
         "a field without a role",
         lambda f: f.manifest(lambda m: m["resources"][0]["schema"]["fields"].append({"name": "x", "type": "string"})),
-        "manifest",
+        "unreadable",
     ),
-    Fault("a quasi-identifier without a field", lambda f: f.promise(quasi=["city", "age", "height"]), "manifest"),
+    Fault("a quasi-identifier without a field", lambda f: f.promise(quasi=["city", "age", "height"]), "unreadable"),
     Fault("a quasi-identifier that the file lacks", lambda f: f.manifest(one_more_quasi), "columns"),
     # the order
     Fault("rows backwards", lambda f: f.put("qit", f.table("qit").take(list(range(12))[::-1])), "order"),

@@ -63,9 +63,11 @@ def write(
 
 def free(to: Path) -> None:
     """Raise if the place of a release is taken."""
+    if "\0" in str(to):
+        raise ReleaseError("no folder can have that name", hint="choose another folder")
     try:
         taken = to.exists() or to.is_symlink()
-    except (OSError, ValueError):
+    except OSError:
         raise ReleaseError(f"`{to}` cannot be written", hint="choose another folder") from None
     if taken:
         raise ReleaseError(f"`{to}` exists already", hint="a release is never overwritten: choose another folder")
@@ -88,8 +90,8 @@ def _hidden(to: Path) -> Iterator[Path]:
         to.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700)  # nobody else's until it is verified
         yield folder
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
         raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
