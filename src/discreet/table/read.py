@@ -25,7 +25,7 @@ SOURCE = "source table"
 def read(source: Any, *, name: str | None = None, memory_limit: str | None = None) -> Table:
     """Read `source` — a path to a `.csv` or `.parquet` file, or a pandas, Polars, Arrow or DuckDB frame.
 
-    `name` is the table's name in questions; a file gives its own. `memory_limit` (like `8GB`)
+    `name` is what the table is called here; the policy names the release. `memory_limit` (like `8GB`)
     makes the engine spill to disk beyond it.
     """
     if isinstance(source, str | Path):
