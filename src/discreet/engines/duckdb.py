@@ -7,7 +7,8 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -44,18 +45,19 @@ class DuckDB:
         except OSError:
             raise EngineError("there is no room for temporary files", hint="make room, or set TMPDIR") from None
         self._sweep = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
-        self._connection = duckdb.connect(
-            config={
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "temp_directory": spill,
-                "preserve_insertion_order": "true",
-                # groups are dense integers: count them in an array rather than a hash table
-                "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
-            }
-        )
-        self._connection.execute("SET enable_progress_bar = false")
-        self._connection.execute("SET TimeZone = 'UTC'")  # the steward's own zone must not show
+        with _translating():
+            self._connection = duckdb.connect(
+                config={
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                    "temp_directory": spill,
+                    "preserve_insertion_order": "true",
+                    # groups are dense integers: count them in an array rather than a hash table
+                    "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
+                }
+            )
+            self._connection.execute("SET enable_progress_bar = false")
+            self._connection.execute("SET TimeZone = 'UTC'")  # the steward's own zone must not show
         if memory_limit is not None:
             try:
                 if not re.fullmatch(r"\d+(\.\d+)? ?[KMGT]i?B", memory_limit):
@@ -68,12 +70,10 @@ class DuckDB:
                 ) from None
 
     def run(self, query: exp.Expr | str) -> pa.Table:
-        try:
+        with _translating():
             return self._connection.sql(
                 self._prepared(query) if isinstance(query, str) else self._sql(query)
             ).to_arrow_table()
-        except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
-            raise _translated(error) from None
 
     def _prepared(self, sql: str) -> str:
         """The statement that executes a query which is planned only once."""
@@ -95,10 +95,8 @@ class DuckDB:
         kinds: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(source, pa.Table):
-            try:
+            with _translating():
                 self._connection.register("source" if keep else name, source)
-            except duckdb.Error as error:
-                raise _translated(error) from None
             if not keep:
                 return
             rows: exp.Expr = exp.select("*").from_("source")
@@ -111,7 +109,8 @@ class DuckDB:
         kind = "TABLE" if keep else "VIEW"
         self._execute(exp.Create(this=_named(name), kind=kind, expression=rows))
         if isinstance(source, pa.Table):
-            self._connection.unregister("source")
+            with _translating():
+                self._connection.unregister("source")
 
     def store(self, query: exp.Expr, path: Path) -> None:
         options = {"format": "parquet", "compression": "zstd"} if path.suffix == ".parquet" else {"format": "csv"}
@@ -152,21 +151,17 @@ class DuckDB:
         return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
 
     def seal(self) -> None:
-        try:
+        with _translating():
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
-        except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
-            raise _translated(error) from None
 
     def close(self) -> None:
         self._connection.close()
         self._sweep()
 
     def _execute(self, statement: exp.Expr) -> None:
-        try:
+        with _translating():
             self._connection.execute(self._sql(statement))
-        except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
-            raise _translated(error) from None
 
     def _sql(self, query: exp.Expr | str) -> str:
         return query if isinstance(query, str) else query.sql(dialect=self.dialect)
@@ -174,6 +169,15 @@ class DuckDB:
 
 def _named(name: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(name, quoted=True))
+
+
+@contextmanager
+def _translating() -> Iterator[None]:
+    """Around every call of the driver: an interrupt may reach any of them."""
+    try:
+        yield
+    except (duckdb.Error, RuntimeError) as error:  # the second when interrupted
+        raise _translated(error) from None
 
 
 def _translated(error: duckdb.Error | RuntimeError) -> DiscreetError:
