@@ -34,6 +34,7 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
     """
     import discreet
+    from discreet.guarantees import sentences
     from discreet.publication.publish import STEPS
 
     rules = discreet.Policy.load(policy)
@@ -47,7 +48,7 @@ def publish(
         return
     promise = release.promise
     print(f"{to}: {promise.rows:,} rows in {promise.groups:,} groups, verified")
-    for sentence in rules.promises.sentences():
+    for sentence in sentences(rules.guarantee):
         print(f"  promised: {sentence}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:

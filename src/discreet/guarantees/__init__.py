@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.errors import InternalError
 from discreet.guarantees.distinct_l import DistinctL
 from discreet.guarantees.histograms import Histograms
 from discreet.guarantees.k import K
+from discreet.guarantees.k_e import DistinctK, E
 from discreet.guarantees.l import L
+from discreet.guarantees.scale import Marks, Scale
 
-__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise"]
+__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "Thresholds", "sentences"]
 
 
 class Promise(Protocol):
@@ -24,16 +27,14 @@ class Promise(Protocol):
     least: ClassVar[int]
     promise: ClassVar[str]
 
-    def __init__(self, threshold: int) -> None: ...
-
     @property
-    def threshold(self) -> int: ...
+    def threshold(self) -> float: ...
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         """Whether each group keeps the promise."""
         ...
 
-    def largest(self, counts: npt.NDArray[np.int64]) -> int:
+    def largest(self, counts: npt.NDArray[np.int64]) -> float:
         """The largest threshold that a table with these sensitive counts could keep at all."""
         ...
 
@@ -42,7 +43,17 @@ class Promise(Protocol):
         ...
 
 
-PROMISES: dict[str, type[Promise]] = {"k": K, "l": L, "distinct_l": DistinctL}
+PROMISES: dict[str, type[Promise]] = {"k": K, "l": L, "distinct_l": DistinctL, "e": E}
+
+
+class Thresholds(NamedTuple):
+    """All thresholds, for the compiled kernels: 1, and no marks, promise nothing; `e` is told in marks."""
+
+    k: int
+    l: int
+    distinct_l: int
+    e: int | float
+    marks: Marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +63,35 @@ class Guarantee:
     promises: tuple[Promise, ...]
 
     @classmethod
-    def of(cls, thresholds: Mapping[str, int]) -> Guarantee:
-        return cls(tuple(PROMISES[name](threshold) for name, threshold in thresholds.items()))
+    def of(cls, thresholds: Mapping[str, float], scale: Scale | None = None) -> Guarantee:
+        """The promises of a policy; `e` needs the scale of the sensitive column, and turns k into (k,e)."""
+
+        def promise(name: str, threshold: float) -> Promise:
+            if name == "e":
+                if scale is None:
+                    raise InternalError("a range was promised of a column without a scale")
+                return E(threshold, scale)
+            if name == "k":
+                return DistinctK(int(threshold)) if "e" in thresholds else K(int(threshold))
+            return L(int(threshold)) if name == "l" else DistinctL(int(threshold))
+
+        return cls(tuple(promise(name, threshold) for name, threshold in thresholds.items()))
 
     @property
-    def thresholds(self) -> tuple[int, int, int]:
-        """k, l and distinct_l for the compiled kernels; 1 promises nothing."""
-        by_name = {promise.name: promise.threshold for promise in self.promises}
-        return by_name.get("k", 1), by_name.get("l", 1), by_name.get("distinct_l", 1)
+    def thresholds(self) -> Thresholds:
+        found = Thresholds(1, 1, 1, 0, np.zeros(0, np.int64))
+        for promise in self.promises:
+            match promise:
+                case K():
+                    found = found._replace(k=promise.threshold)
+                case L():
+                    found = found._replace(l=promise.threshold)
+                case DistinctL():  # the k of (k,e) is one
+                    found = found._replace(distinct_l=max(promise.threshold, found.distinct_l))
+                case E():
+                    scale = promise.scale
+                    found = found._replace(e=scale.steps(promise.threshold), marks=scale.marks)
+        return found
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         """Whether each group keeps every promise."""
@@ -68,8 +100,10 @@ class Guarantee:
             held &= promise.holds(histograms)
         return held
 
-    def sentences(self) -> list[str]:
-        """The promises in words."""
-        return [
-            promise.promise.format(threshold=promise.threshold, less=promise.threshold - 1) for promise in self.promises
-        ]
+
+def sentences(thresholds: Mapping[str, float]) -> list[str]:
+    """The promises of a policy in words."""
+    kinds: dict[str, type[Promise]] = {**PROMISES, "k": DistinctK} if "e" in thresholds else PROMISES
+    return [
+        kinds[name].promise.format(threshold=threshold, less=threshold - 1) for name, threshold in thresholds.items()
+    ]

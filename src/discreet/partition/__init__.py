@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A way to form groups: whether it looks at quasi-identifiers, and a promise it cannot do without."""
+    """A way to form groups: whether it looks at quasi-identifiers, and the only promises it knows, if not all.
+
+    The last of `only` it cannot do without.
+    """
 
     name: str
     uses_quasi: bool = False
-    needs: str | None = None
+    only: tuple[str, ...] = ()
 
     def assign(self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
         """The group of every row. Kernels are compiled when first used, so the import waits until here."""
@@ -35,8 +38,10 @@ class Partition:
 PARTITIONS = {
     partition.name: partition
     for partition in (
-        Partition("anatomize", needs="l"),
+        Partition("anatomize", only=("k", "distinct_l", "l")),
         Partition("deal"),
         Partition("local", uses_quasi=True),
+        *(Partition(name, only=("k", "e")) for name in ("min_sum", "min_max", "max_groups", "tightest", "random")),
+        Partition("min_max_exact", only=("k", "e")),
     )
 }

@@ -20,7 +20,7 @@ from discreet.partition.secret import Secret
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at."""
-    _, l, _ = guarantee.thresholds
+    l = guarantee.thresholds.l
     counts = np.bincount(sensitive)
     return carry_out(plan(counts, l, secret.words(l)), sensitive, counts, secret)
 

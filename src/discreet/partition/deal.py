@@ -13,7 +13,7 @@ import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, capacity, deal_out
+from discreet.partition.kernels import IntArray, MarkArray, capacity, deal_out
 from discreet.partition.plan import carry_out
 from discreet.partition.secret import Secret
 
@@ -25,8 +25,8 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
 
 
 @nb.njit(cache=True, nogil=True)
-def plan(counts: IntArray, k: int, l: int, distinct_l: int) -> IntArray:
+def plan(counts: IntArray, k: int, l: int, distinct_l: int, e: float, marks: MarkArray) -> IntArray:
     """The group of the i-th row when rows are sorted by value."""
     out = np.empty(counts.sum(), np.int32)
-    deal_out(counts, capacity(counts, k, l, distinct_l), out, 0)
+    deal_out(counts, capacity(counts, k, l, distinct_l, e, marks), out, 0)
     return out

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 UIntArray: TypeAlias = npt.NDArray[np.uint64]
+MarkArray: TypeAlias = npt.NDArray[Any]
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -50,13 +51,14 @@ def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> In
 
 
 @nb.njit(cache=True, nogil=True)
-def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
-    """How many groups dealing these counts may make so that every group keeps all three promises.
+def capacity(counts: IntArray, k: int, l: int, distinct_l: int, e: float, marks: MarkArray) -> int:
+    """How many groups dealing these counts may make so that every group keeps all promises.
 
-    The most that work for `l` alone and for `k` with `distinct_l`; for `l` with others the most for
-    which rounding cannot break a promise. 0 when even one group breaks one. Dealing gives a group
-    floor(n/g) rows or more, at most ceil(c/g) of a value that c rows hold, and
-    floor(sum of min(c, g) / g) distinct values or more.
+    The most that work for `l` alone and for `k` with `distinct_l`; for others the most for which
+    rounding cannot break a promise. 0 when even one group breaks one. Dealing gives a group
+    floor(n/g) rows or more, at most ceil(c/g) of a value that c rows hold,
+    floor(sum of min(c, g) / g) distinct values or more, and one of the g smallest and one of the g
+    largest rows that are laid down first. `marks`, if any, tells where the values lie.
     """
     n, top = 0, 0
     for c in counts:
@@ -65,6 +67,8 @@ def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
     if n == 0:
         return 0
     g = n // max(k, l, 1)
+    if marks.size:
+        g = min(g, _wide_enough(counts, g, e, marks))
     while g > 0:
         if l > 1 and -(-top // g) * l > n // g:
             g = n // (n // g + 1)  # the next at which groups are larger
@@ -77,6 +81,27 @@ def capacity(counts: IntArray, k: int, l: int, distinct_l: int) -> int:
         # concave in g, zero at zero: what fails here holds only further down
         g = min(g - 1, spread // distinct_l)
     return 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _wide_enough(counts: IntArray, most: int, e: float, marks: MarkArray) -> int:
+    """The most groups, up to `most`, for which the g-th smallest and the g-th largest row lie `e` apart."""
+    fit, high = 0, most  # what fails for some number fails for every larger one
+    while fit < high:
+        g = fit + (high - fit + 1) // 2
+        low, rows = 0, 0
+        while rows < g and low < counts.size:
+            rows += min(counts[low], g)
+            low += 1
+        top, rows = counts.size, 0
+        while rows < g and top > 0:
+            top -= 1
+            rows += min(counts[top], g)
+        if top >= low - 1 and marks[top] - marks[low - 1] >= e:
+            fit = g
+        else:
+            high = g - 1
+    return fit
 
 
 @nb.njit(cache=True, nogil=True)

@@ -51,7 +51,7 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, k, l, distinct_l):  # type: ignore[no-untyped-def]
+def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where the cells start, ascending."""
     d = points.shape[1]
     fewest = max(k, l, distinct_l, 1)
@@ -90,7 +90,7 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
                     size = under + take
                     if min(size, b - a - size) < fewest:
                         continue
-                    if _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l):
+                    if _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l, e, marks):
                         _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
                         middle = a + size
                         break
@@ -146,9 +146,10 @@ def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, s
 
 
 @nb.njit(cache=True, nogil=True)
-def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l):  # type: ignore[no-untyped-def]
-    """Whether both halves of a cut keep all three promises; `left` and `right` are all zero before and after."""
+def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
+    """Whether both halves of a cut keep all promises; `left` and `right` are all zero before and after."""
     left_top, right_top, left_distinct, right_distinct = 0, 0, 0, 0
+    left_low, left_high, right_low, right_high = left.size, -1, left.size, -1
     for i in range(a, b):
         c, v = points[i, j], values[i]
         if c < code or (c == code and take > 0):
@@ -156,13 +157,17 @@ def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct
             left[v] += 1
             left_top = max(left_top, left[v])
             left_distinct += left[v] == 1
+            left_low, left_high = min(left_low, v), max(left_high, v)
         else:
             right[v] += 1
             right_top = max(right_top, right[v])
             right_distinct += right[v] == 1
+            right_low, right_high = min(right_low, v), max(right_high, v)
     for i in range(a, b):
         left[values[i]] = 0
         right[values[i]] = 0
+    if marks.size and min(marks[left_high] - marks[left_low], marks[right_high] - marks[right_low]) < e:
+        return False
     return (
         min(size, b - a - size) >= k
         and left_top * l <= size
@@ -172,7 +177,7 @@ def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct
 
 
 @nb.njit(cache=True, nogil=True)
-def _deal_cells(edges, values, rows, k, l, distinct_l):  # type: ignore[no-untyped-def]
+def _deal_cells(edges, values, rows, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
     """Deal every cell by itself; groups are numbered in the order of the cells."""
     groups = np.empty(values.size, np.int32)
     first = 0
@@ -180,13 +185,16 @@ def _deal_cells(edges, values, rows, k, l, distinct_l):  # type: ignore[no-untyp
         a, b = edges[cell], edges[cell + 1]
         by_value = np.argsort(values[a:b], kind="mergesort")
         counts = np.empty(b - a, np.int64)
+        marks_here = np.empty(b - a if marks.size else 0, marks.dtype)
         runs = 0
         for i in range(b - a):
             if i == 0 or values[a + by_value[i]] != values[a + by_value[i - 1]]:
                 counts[runs] = 0
+                if marks.size:
+                    marks_here[runs] = marks[values[a + by_value[i]]]
                 runs += 1
             counts[runs - 1] += 1
-        g = capacity(counts[:runs], k, l, distinct_l)
+        g = capacity(counts[:runs], k, l, distinct_l, e, marks_here[:runs])
         dealt = np.empty(b - a, np.int32)
         deal_out(counts[:runs], g, dealt, first)
         for i in range(b - a):

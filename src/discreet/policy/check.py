@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
-from discreet.partition import PARTITIONS
+from discreet.partition import PARTITIONS, Partition
 from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
 
@@ -19,7 +20,7 @@ KEYS = (
     *("guarantee", "partition", "publication", "missing_sensitive"),
 )
 WORDS: dict[str, Sequence[str]] = {
-    "partition": tuple(PARTITIONS),
+    "partition": ("auto", *PARTITIONS),
     "publication": tuple(PUBLICATIONS),
     "missing_sensitive": ("error", "value", "withhold"),
 }
@@ -80,8 +81,9 @@ def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
     for name, threshold in guarantee.items():
         if not isinstance(name, str) or name not in PROMISES:
             yield Mistake(f"guarantee.{name}", f"is not a guarantee; {nearest(str(name), PROMISES)}")
-        elif not isinstance(threshold, int) or isinstance(threshold, bool):
-            yield Mistake(f"guarantee.{name}", f"expected a whole number, got {_shown(threshold)}")
+        elif not _is_number(threshold, whole=name != "e"):
+            expected = "a number" if name == "e" else "a whole number"
+            yield Mistake(f"guarantee.{name}", f"expected {expected}, got {_shown(threshold)}")
         elif threshold < PROMISES[name].least:
             least = PROMISES[name].least
             yield Mistake(f"guarantee.{name}", f"expected {least} or more, got {threshold}: less promises nothing")
@@ -89,22 +91,29 @@ def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _method(values: Mapping[str, Any]) -> Iterator[Mistake]:
     """Combinations that make no sense."""
-    partition = PARTITIONS.get(str(values.get("partition", "local")))
     guarantee = values.get("guarantee", {})
-    if partition is None or partition.needs is None or not isinstance(guarantee, Mapping):
+    if not isinstance(guarantee, Mapping):
         return
-    needed = guarantee.get(partition.needs)
-    if needed is None:
-        yield Mistake(
-            "partition",
-            f"`{partition.name}` needs the guarantee `{partition.needs}`; add it, or use `deal` or `local`",
-        )
-    elif isinstance(needed, int) and any(isinstance(t, int) and t > needed for t in guarantee.values()):
-        yield Mistake(
-            "partition",
-            f"`{partition.name}` makes groups of {partition.needs} = {needed} rows, too few for the other promises;"
-            " use `deal` or `local`",
-        )
+    if "e" in guarantee and "k" not in guarantee:
+        yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
+    if "e" in guarantee and values.get("missing_sensitive") == "value":
+        yield Mistake("missing_sensitive", 'a missing value has no place in a range; use "withhold" or leave e out')
+    if values.get("partition") in PARTITIONS:
+        yield from _partition(PARTITIONS[values["partition"]], guarantee)
+
+
+def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Promises that a partition cannot do without, or cannot keep."""
+    others, needed = "use `deal` or `local`", partition.only[-1:]
+    if needed and needed[0] not in guarantee:
+        yield Mistake("partition", f"`{partition.name}` needs the guarantee `{needed[0]}`; add it, or {others}")
+    for name in guarantee if partition.only else ():
+        if name in PROMISES and name not in partition.only:
+            yield Mistake("partition", f"`{partition.name}` cannot keep the promise `{name}`; {others}")
+    rows = guarantee.get("l") if partition.name == "anatomize" else None
+    if _is_number(rows) and any(_is_number(threshold) and threshold > rows for threshold in guarantee.values()):
+        what = f"makes groups of l = {rows} rows, too few for the other promises"
+        yield Mistake("partition", f"`{partition.name}` {what}; {others}")
 
 
 def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake]:
@@ -133,6 +142,12 @@ def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake
         if role in {"quasi", "sensitive"} and name in columns and columns[name].kind is None
     ]
     return found
+
+
+def _is_number(value: Any, *, whole: bool = True) -> bool:
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (not whole and isinstance(value, float) and math.isfinite(value))
 
 
 def _is_texts(value: Any) -> bool:

@@ -8,20 +8,19 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import Mistake, PolicyError
-from discreet.guarantees import Guarantee
 from discreet.policy.check import columns_mistakes, mistakes
 from discreet.policy.toml import parse
 
 
-class Fixed(dict[str, int]):
+class Fixed(dict[str, float]):
     """A dictionary that stays as it is."""
 
-    def __setitem__(self, key: str, value: int) -> None:
+    def __setitem__(self, key: str, value: float) -> None:
         raise TypeError("a policy does not change")
 
     __delitem__ = clear = pop = popitem = setdefault = update = __setitem__  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, int]]]:
+    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, float]]]:
         return Fixed, (dict(self),)
 
 
@@ -34,15 +33,16 @@ class Policy:
 
     Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
     outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
-    lists the columns to leave out (or is "rest": all the others).
+    lists the columns to leave out (or is "rest": all the others). The partition "auto" is
+    "tightest" where ranges are promised and "local" elsewhere.
     """
 
     quasi: Sequence[str]
     sensitive: str
-    guarantee: Mapping[str, int]
+    guarantee: Mapping[str, float]
     identifiers: Sequence[str] = ()
     drop: Sequence[str] | Literal["rest"] = ()
-    partition: str = "local"
+    partition: str = "auto"
     publication: str = "anatomy"
     missing_sensitive: MissingSensitive = "error"
     name: str | None = None
@@ -57,6 +57,8 @@ class Policy:
             if not isinstance(value, str):
                 object.__setattr__(self, key, tuple(value))
         object.__setattr__(self, "guarantee", Fixed(self.guarantee))
+        if self.partition == "auto":
+            object.__setattr__(self, "partition", "tightest" if "e" in self.guarantee else "local")
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -68,10 +70,6 @@ class Policy:
             located = [Mistake(m.key, m.message, lines.get(m.key)) for m in found]
             raise PolicyError(sorted(located, key=lambda m: m.line or 0), source=f"`{source}`")
         return cls(**values)
-
-    @property
-    def promises(self) -> Guarantee:
-        return Guarantee.of(self.guarantee)
 
     def fit(self, columns: Iterable[Any]) -> None:
         """Raise unless every column of the table has one role, and every role a column of the table."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import GuaranteeError, InputError, InternalError
-from discreet.guarantees import Guarantee, Histograms
+from discreet.guarantees import Guarantee, Histograms, Scale
 from discreet.partition import PARTITIONS
 from discreet.partition.secret import Secret
 from discreet.policy import Policy
@@ -59,9 +59,10 @@ def publish(
         _fits_csv(table, policy)
     progress("encoding")
     sensitive = _sensitive(table, policy)
-    _feasible(policy.promises, sensitive, policy.sensitive)
+    guarantee = _promised(policy, sensitive)
+    _feasible(guarantee, sensitive, policy.sensitive)
     progress("grouping")
-    groups = _partition(table, policy, sensitive, secret)
+    groups = _partition(table, policy, sensitive, guarantee, secret)
     return publish_groups(
         table, policy, sensitive, groups, to=Path(to), format=format, seeded=secret.seeded, progress=progress
     )
@@ -80,7 +81,7 @@ def publish_groups(
 ) -> Release:
     """Publish rows whose groups are decided."""
     histograms = Histograms.of(groups, sensitive.codes)
-    if not policy.promises.holds(histograms).all():
+    if not _promised(policy, sensitive).holds(histograms).all():
         raise InternalError(f"the partition `{policy.partition}` broke the guarantee; nothing was published")
     draft = Draft(table, policy, sensitive, groups, histograms)
     promise = Promise(
@@ -126,6 +127,12 @@ def _sensitive(table: Table, policy: Policy) -> Codes:
     return codes
 
 
+def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
+    """The guarantee of a policy, on the scale of the sensitive column if it promises ranges."""
+    scale = Scale.of(sensitive.domain, policy.sensitive) if "e" in policy.guarantee else None
+    return Guarantee.of(policy.guarantee, scale)
+
+
 def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
     """Raise unless the whole table, as one group, keeps every promise: then no partition of it can."""
     counts = sensitive.counts()
@@ -133,7 +140,7 @@ def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
         largest = promise.largest(counts)
         if promise.threshold <= largest:
             continue
-        at_most = f"the largest that works is {largest}" if largest >= promise.least else "no value of it works"
+        at_most = f"the largest that works is {largest:,}" if largest >= promise.least else "no value of it works"
         most = int(counts.argmax())
         top = sensitive.domain[most].as_py() if most < len(sensitive.domain) else None
         why = promise.why_not(counts, name, top)
@@ -143,7 +150,9 @@ def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
         )
 
 
-def _partition(table: Table, policy: Policy, sensitive: Codes, secret: Secret) -> npt.NDArray[np.int32]:
+def _partition(
+    table: Table, policy: Policy, sensitive: Codes, guarantee: Guarantee, secret: Secret
+) -> npt.NDArray[np.int32]:
     partition = PARTITIONS[policy.partition]
     quasi = [table.codes(name, present=present(policy)).codes for name in policy.quasi] if partition.uses_quasi else []
-    return np.asarray(partition.assign(quasi, sensitive.codes, policy.promises, secret), np.int32)
+    return np.asarray(partition.assign(quasi, sensitive.codes, guarantee, secret), np.int32)

@@ -74,7 +74,7 @@ class Promise(_Model):
     format: int
     publication: str
     partition: str
-    guarantee: dict[str, int]
+    guarantee: dict[str, int | float]
     table: str
     quasi: tuple[str, ...]
     sensitive: str
