@@ -21,6 +21,7 @@ lint: $(STAMP)test
 bench: $(STAMP)bench
 	$(BIN)/python bench/publish.py
 	$(BIN)/python bench/ask.py
+	$(BIN)/python bench/partition.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py

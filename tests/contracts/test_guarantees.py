@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.guarantees import PROMISES, Guarantee
+from discreet.guarantees import PROMISES, Guarantee, Scale, sentences
 from discreet.guarantees.histograms import Histograms
 from discreet.policy import Policy
 
@@ -15,7 +15,9 @@ ORACLES = {
     "k": lambda counter, k: sum(counter.values()) >= k,
     "l": lambda counter, l: all(times * l <= sum(counter.values()) for times in counter.values()),
     "distinct_l": lambda counter, l: len(counter) >= l,
+    "e": lambda counter, e: 3 * (max(counter) - min(counter)) >= e,
 }
+SCALE = Scale(np.arange(20) * 3)
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 6)), min_size=1, max_size=60)
 COUNTS = st.lists(st.integers(0, 12), min_size=1, max_size=8).filter(any)
@@ -24,6 +26,10 @@ COUNTS = st.lists(st.integers(0, 12), min_size=1, max_size=8).filter(any)
 @pytest.fixture(params=list(PROMISES))
 def name(request):
     return request.param
+
+
+def made(name, threshold):
+    return PROMISES[name](threshold, SCALE) if name == "e" else PROMISES[name](threshold)
 
 
 def counted(rows):
@@ -42,10 +48,11 @@ def test_every_promise_has_an_oracle():
 
 
 def test_registered_under_its_own_name(name):
-    promise = PROMISES[name](7)
+    promise = made(name, 7)
     assert promise.name == name
     assert promise.threshold == 7
-    assert Policy(quasi=["q"], sensitive="s", guarantee={name: promise.least}, partition="deal")
+    beside = {"k": 2} if name == "e" else {}
+    assert Policy(quasi=["q"], sensitive="s", guarantee={**beside, name: promise.least}, partition="deal")
 
 
 @QUICK
@@ -53,23 +60,23 @@ def test_registered_under_its_own_name(name):
 def test_holds_group_by_group(name, rows, threshold):
     histograms, counters = counted(rows)
     expected = [ORACLES[name](counter, threshold) for counter in counters]
-    assert PROMISES[name](threshold).holds(histograms).tolist() == expected
+    assert made(name, threshold).holds(histograms).tolist() == expected
 
 
 @QUICK
 @given(counts=COUNTS)
 def test_largest_is_what_the_whole_table_can_keep(name, counts):
-    largest = PROMISES[name].largest(PROMISES[name](2), np.array(counts))
+    largest = made(name, 2).largest(np.array(counts))
     table = Counter({value: times for value, times in enumerate(counts) if times})
-    kept = [t for t in range(1, sum(counts) + 2) if ORACLES[name](table, t)]
+    kept = [t for t in range(100) if ORACLES[name](table, t)]
     assert largest == max(kept)
-    assert kept == list(range(1, largest + 1)), "a smaller threshold would be harder to keep"
+    assert kept == list(range(largest + 1)), "a smaller threshold would be harder to keep"
 
 
 @QUICK
 @given(counts=COUNTS)
 def test_largest_does_not_depend_on_the_threshold(name, counts):
-    assert len({PROMISES[name](t).largest(np.array(counts)) for t in range(2, 6)}) == 1
+    assert len({made(name, t).largest(np.array(counts)) for t in range(2, 6)}) == 1
 
 
 @QUICK
@@ -79,7 +86,7 @@ def test_two_groups_that_keep_it_keep_it_together(name, rows, threshold, merged)
     a, b = merged
     histograms, counters = counted([row for row in rows if row[0] in merged] or rows[:1])
     together, _ = counted([(a if group == b else group, value) for group, value in rows if group in merged] or rows[:1])
-    promise = PROMISES[name](threshold)
+    promise = made(name, threshold)
     if len(counters) == 2 and promise.holds(histograms).all():
         assert promise.holds(together).tolist() == [True]
 
@@ -87,19 +94,26 @@ def test_two_groups_that_keep_it_keep_it_together(name, rows, threshold, merged)
 @QUICK
 @given(rows=ROWS)
 def test_less_than_the_least_promises_nothing(name, rows):
-    promise = PROMISES[name]
-    assert promise(promise.least - 1).holds(counted(rows)[0]).all()
+    assert made(name, PROMISES[name].least - 1).holds(counted(rows)[0]).all()
 
 
 @QUICK
 @given(rows=ROWS, thresholds=st.dictionaries(st.sampled_from(list(PROMISES)), st.integers(1, 6), min_size=1))
 def test_a_guarantee_is_the_conjunction_of_its_promises(rows, thresholds):
     histograms, counters = counted(rows)
-    expected = [all(ORACLES[name](counter, t) for name, t in thresholds.items()) for counter in counters]
-    assert Guarantee.of(thresholds).holds(histograms).tolist() == expected
+    meant = {**ORACLES, "k": ORACLES["distinct_l"]} if "e" in thresholds else ORACLES  # the k of (k,e)
+    expected = [all(meant[name](counter, t) for name, t in thresholds.items()) for counter in counters]
+    assert Guarantee.of(thresholds, SCALE).holds(histograms).tolist() == expected
 
 
 def test_promises_in_words(name):
-    [sentence] = Guarantee.of({name: 7}).sentences()
+    [sentence] = sentences({name: 7})
     assert "{" not in sentence
     assert "7" in sentence or "6 others" in sentence
+
+
+def test_k_and_e_in_words():
+    assert sentences({"k": 4, "e": 100}) == [
+        "every group has at least 4 different sensitive values",
+        "in every group, the sensitive values span a range of at least 100",
+    ]

@@ -42,8 +42,8 @@ def _ways() -> Iterator[Any]:
     """Every partition under every set of promises that it can keep."""
     for name, partition in PARTITIONS.items():
         for promises in SUBSETS:
-            if partition.needs is None or partition.needs in promises:
-                most = THRESHOLDS.get(partition.needs or "", max(THRESHOLDS.values()))
+            if not partition.only or partition.only[-1] in promises:
+                most = THRESHOLDS["l"] if partition.only else max(THRESHOLDS.values())
                 guarantee = {promise: min(THRESHOLDS[promise], most) for promise in promises}
                 yield pytest.param(name, guarantee, id="-".join([name, *promises]))
 

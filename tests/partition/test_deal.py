@@ -11,6 +11,7 @@ from discreet.partition.deal import assign, plan
 from discreet.partition.kernels import capacity, deal_out
 from discreet.partition.secret import Secret
 
+NO_RANGE = 0, np.zeros(0, np.int64)
 COUNTS = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 THRESHOLDS = st.tuples(st.integers(1, 9), st.integers(1, 5), st.integers(1, 6))
 
@@ -54,7 +55,7 @@ def most_by_brute_force(counts, thresholds):
 @given(counts=COUNTS, thresholds=THRESHOLDS, alone=st.booleans())
 def test_capacity_under_l_alone_and_without_it(counts, thresholds, alone):
     k, l, distinct_l = (1, thresholds[1], 1) if alone else (thresholds[0], 1, thresholds[2])
-    assert capacity(np.array(counts), k, l, distinct_l) == most_by_brute_force(counts, (k, l, distinct_l))
+    assert capacity(np.array(counts), k, l, distinct_l, *NO_RANGE) == most_by_brute_force(counts, (k, l, distinct_l))
 
 
 @settings(max_examples=250, deadline=None)
@@ -68,15 +69,15 @@ def test_capacity_is_the_most_that_no_rounding_can_break(counts, thresholds):
 
     def safe(g):
         spread = sum(min(count, g) for count in counts) // g
-        return n // g >= k and -(-max(counts) // g) * l <= n // g and spread >= distinct_l
+        return n // g >= k and (l == 1 or -(-max(counts) // g) * l <= n // g) and spread >= distinct_l
 
-    assert capacity(np.array(counts), *thresholds) == max(filter(safe, range(1, n + 1)), default=0)
+    assert capacity(np.array(counts), *thresholds, *NO_RANGE) == max(filter(safe, range(1, n + 1)), default=0)
 
 
 @settings(max_examples=250, deadline=None)
 @given(counts=COUNTS, thresholds=THRESHOLDS)
 def test_capacity_is_never_too_much(counts, thresholds):
-    groups = capacity(np.array(counts), *thresholds)
+    groups = capacity(np.array(counts), *thresholds, *NO_RANGE)
     whole = Counter(dict(enumerate(counts)))
     assert (groups > 0) == keeps(whole, *thresholds)
     if groups:
@@ -102,7 +103,7 @@ def test_surplus_comes_last(counts, groups):
 
 def test_values_come_first_even_when_some_have_a_surplus():
     """Six of the first value and one each of three others, k = 3: both groups still have all the variety there is."""
-    groups = plan(np.array([6, 1, 1, 1, 1]), 4, 1, 3).tolist()
+    groups = plan(np.array([6, 1, 1, 1, 1]), 4, 1, 3, *NO_RANGE).tolist()
     members = [
         [value for value, group in zip([0] * 6 + [1, 2, 3, 4], groups, strict=True) if group == g] for g in (0, 1)
     ]
@@ -111,5 +112,31 @@ def test_values_come_first_even_when_some_have_a_surplus():
     assert [len(group) for group in members] == [5, 5]
 
 
+@settings(max_examples=400, deadline=None)
+@example(counts=[2, 1, 2], gaps=[1, 1, 1, 1, 1, 1, 1, 1], distinct_l=2, e=2, floats=False)
+@given(
+    counts=COUNTS,
+    gaps=st.lists(st.integers(1, 4), min_size=8, max_size=8),
+    distinct_l=st.integers(1, 5),
+    e=st.integers(0, 14),
+    floats=st.booleans(),
+)
+def test_capacity_under_k_and_e(counts, gaps, distinct_l, e, floats):
+    """Never too much; at least 1 whenever one group does; and as much as is safe: the g-th rows from either end lie e apart."""
+    marks = np.cumsum([0, *gaps])[: len(counts)]
+    given_marks = marks * 0.25 if floats else marks
+    groups = capacity(np.array(counts), 1, 1, distinct_l, e * 0.25 if floats else e, given_marks)
+    width = int(marks[-1] - marks[0])
+    assert (groups > 0) == (len(counts) >= distinct_l and width >= e)
+    if groups:
+        assert all(len(g) >= distinct_l and marks[max(g)] - marks[min(g)] >= e for g in dealt(counts, groups))
+
+    def safe(g):
+        laid = [value for value, count in enumerate(counts) for _ in range(min(count, g))]
+        return len(laid) // g >= distinct_l and len(laid) >= g and marks[laid[-g]] - marks[laid[g - 1]] >= e
+
+    assert groups == max(filter(safe, range(1, sum(counts) + 1)), default=0)
+
+
 def test_an_empty_histogram_has_no_groups():
-    assert capacity(np.zeros(3, np.int64), 1, 1, 1) == 0
+    assert capacity(np.zeros(3, np.int64), 1, 1, 1, *NO_RANGE) == 0

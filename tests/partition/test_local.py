@@ -9,15 +9,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from discreet.guarantees import Guarantee
+from discreet.guarantees import Guarantee, Scale
 from discreet.partition import local
 from discreet.partition.local import assign
 from discreet.partition.secret import Secret
 
+MARKS = np.cumsum([0, 1, 5, 2, 1, 9, 1, 3])
 
-def keeps(values, k, l, distinct_l):
+
+def keeps(values, k, l, distinct_l, e=0):
     counter = Counter(values)
-    return len(values) >= k and len(counter) >= distinct_l and all(c * l <= len(values) for c in counter.values())
+    wide = not e or MARKS[max(values)] - MARKS[min(values)] >= e
+    return wide and len(values) >= k and len(counter) >= distinct_l and max(counter.values()) * l <= len(values)
 
 
 def cells_by_hand(rows, spans, thresholds):
@@ -29,7 +32,7 @@ def cells_by_hand(rows, spans, thresholds):
     half = len(rows) // 2
     width = [(max(q[j] for q, _ in rows) - min(q[j] for q, _ in rows)) / span for j, span in enumerate(spans)]
     for j in sorted(range(len(spans)), key=lambda j: -width[j]):
-        if len(rows) < 2 * max(thresholds) or width[j] == 0:
+        if len(rows) < 2 * max(thresholds[:3]) or width[j] == 0:
             continue
         median = sorted(q[j] for q, _ in rows)[half]
         under = sum(q[j] < median for q, _ in rows)
@@ -53,7 +56,7 @@ def cut(points, values, thresholds):
     spans = np.maximum(points.max(axis=0), 1).astype(np.int64)
     rows = np.arange(len(values), dtype=np.int32)
     scratch = points.copy(), values.copy(), rows.copy()
-    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, *thresholds)
+    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, *thresholds, MARKS)
     edges = [*starts.tolist(), len(values)]
     found = [(tuple(q), value) for q, value in zip(points.tolist(), values.tolist(), strict=True)]
     return [found[a:b] for a, b in pairwise(edges)], rows.tolist(), spans.tolist()
@@ -67,16 +70,18 @@ def tables(draw):
     row = st.tuples(st.tuples(*[st.integers(0, width - 1)] * d), st.integers(0, draw(st.integers(1, 7))))
     rows = draw(st.lists(row, min_size=2, max_size=60))
     counts = Counter(value for _, value in rows)
+    width = MARKS[max(counts)] - MARKS[min(counts)]
     return rows, (
         draw(st.integers(1, min(len(rows), 8))),
         draw(st.integers(1, max(1, min(5, len(rows) // max(counts.values()))))),
         draw(st.integers(1, len(counts))),
+        draw(st.just(0) | st.integers(0, int(width))),
     )
 
 
 @settings(max_examples=400, deadline=None)
-@example(case=([((1,), 0), ((1,), 1), ((1,), 0), ((1,), 1)], (1, 2, 1)))
-@example(case=([((0,), i) for i in range(1)] + [((1,), i) for i in range(1, 8)], (1, 2, 1)))
+@example(case=([((1,), 0), ((1,), 1), ((1,), 0), ((1,), 1)], (1, 2, 1, 0)))
+@example(case=([((0,), i) for i in range(1)] + [((1,), i) for i in range(1, 8)], (1, 2, 1, 0)))
 @given(case=tables())
 def test_local_cells_stay_eligible(case):
     rows, thresholds = case
@@ -92,14 +97,16 @@ def test_local_cells_stay_eligible(case):
 @given(case=tables(), seed=st.integers(0, 2**32))
 def test_groups_do_not_cross_cells(case, seed):
     """Every group lies inside one of the cells that the rule gives for the same shuffled rows."""
-    rows, (k, l, distinct_l) = case
+    rows, (k, l, distinct_l, e) = case
     quasi = [np.array(column, np.int32) for column in zip(*(q for q, _ in rows), strict=True)]
     values = np.array([value for _, value in rows], np.int32)
-    guarantee = Guarantee.of({"k": k, "l": l, "distinct_l": distinct_l})
+    k = 1 if e else k  # beside e, k counts distinct values
+    promised = {"l": l, "distinct_l": distinct_l, "k": k, **({"e": e} if e else {})}
+    guarantee = Guarantee.of(promised, Scale(MARKS))
     groups = assign(quasi, values, guarantee, Secret(seed)).tolist()
     order = local.shuffle(Secret(seed).words(len(rows))).tolist()
     spans = [max(int(column.max()), 1) for column in quasi]
-    cells = cells_by_hand([rows[row] for row in order], spans, (k, l, distinct_l))
+    cells = cells_by_hand([rows[row] for row in order], spans, (k, l, distinct_l, e))
     made = defaultdict(list)
     for row in order:
         made[groups[row]].append(rows[row])

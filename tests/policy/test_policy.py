@@ -10,6 +10,7 @@ import pytest
 
 from discreet import Policy
 from discreet.errors import DiscreetError, InputError, PolicyError
+from discreet.partition import PARTITIONS
 from discreet.table.table import Column
 
 PLAIN = {"quasi": ["age", "zip"], "sensitive": "ill", "guarantee": {"l": 3}}
@@ -189,7 +190,11 @@ def test_a_misspelt_keyword_in_python_is_named():
         ({"sensitive": ""}, "sensitive", "expected a text, got ''"),
         ({"name": 3}, "name", "expected a text, got 3"),
         ({"partition": ["deal"]}, "partition", "got ['deal']; did you mean `deal`?"),
-        ({"partition": "x"}, "partition", "got 'x'; expected one of: `anatomize`, `deal`, `local`"),
+        (
+            {"partition": "x"},
+            "partition",
+            f"got 'x'; expected one of: `auto`, {', '.join(f'`{p}`' for p in PARTITIONS)}",
+        ),
         ({"guarantee": {}}, "guarantee", "expected a table like { l = 4 }, got {}"),
         ({"guarantee": 4}, "guarantee", "expected a table like { l = 4 }, got 4"),
         ({"guarantee": [("l", 4)]}, "guarantee", "expected a table like { l = 4 }, got [('l', 4)]"),
@@ -199,7 +204,7 @@ def test_a_misspelt_keyword_in_python_is_named():
         ({"guarantee": {"k": 1}}, "guarantee.k", "expected 2 or more, got 1: less promises nothing"),
         ({"guarantee": {"distinct_l": 0}}, "guarantee.distinct_l", "expected 2 or more, got 0: less promises nothing"),
         ({"guarantee": {"L": 4}}, "guarantee.L", "is not a guarantee; did you mean `l`?"),
-        ({"guarantee": {"t": 4}}, "guarantee.t", "is not a guarantee; expected one of: `k`, `l`, `distinct_l`"),
+        ({"guarantee": {"t": 4}}, "guarantee.t", "is not a guarantee; expected one of: `k`, `l`, `distinct_l`, `e`"),
         ({"identifiers": ["ill"]}, "sensitive", "the column `ill` stands in `identifiers` too; a column has one role"),
         ({"drop": ["age"]}, "drop", "the column `age` stands in `quasi` too; a column has one role"),
     ],

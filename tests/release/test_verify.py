@@ -18,6 +18,7 @@ from discreet.policy import Policy
 from discreet.publication.publish import publish_groups
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
+from discreet.release.shapes import misfit
 from discreet.release.release import digest
 
 VALUES = ["angina", "bronchitis", "colic", "dyspepsia"]
@@ -57,7 +58,7 @@ class Forger:
             path.write_text(json.dumps(values, indent=2))
             return
         path.write_text(manifest.to_json())
-        if {"qit", "st"} <= {resource.name for resource in manifest.resources}:
+        if misfit(manifest) is None:
             (self.path / "README.md").write_text(readme(manifest))
 
     def promise(self, **changes):
@@ -329,9 +330,9 @@ FAULTS = [
     Fault(
         "a field without a role",
         lambda f: f.manifest(lambda m: m["resources"][0]["schema"]["fields"].append({"name": "x", "type": "string"})),
-        "unreadable",
+        "manifest",
     ),
-    Fault("a quasi-identifier without a field", lambda f: f.promise(quasi=["city", "age", "height"]), "unreadable"),
+    Fault("a quasi-identifier without a field", lambda f: f.promise(quasi=["city", "age", "height"]), "manifest"),
     Fault("a quasi-identifier that the file lacks", lambda f: f.manifest(one_more_quasi), "columns"),
     # the order
     Fault("rows backwards", lambda f: f.put("qit", f.table("qit").take(list(range(12))[::-1])), "order"),
@@ -357,8 +358,8 @@ FAULTS = [
     Fault("a file too many", lambda f: (f.path / "private.csv").write_text("x"), "files"),
     Fault("a hidden file", lambda f: (f.path / ".seed").write_text("1"), "files"),
     Fault("a folder", lambda f: (f.path / "more").mkdir(), "files"),
-    Fault("a second table under the same name", second_qit, "unreadable"),
-    Fault("a table listed twice", listed_twice, "unreadable"),
+    Fault("a second table under the same name", second_qit, "manifest"),
+    Fault("a table listed twice", listed_twice, "manifest"),
     Fault("no README", lambda f: (f.path / "README.md").unlink(), "files"),
     Fault("another README", lambda f: f.text("README.md", lambda text: text + "\nperson 1 has angina\n"), "files"),
     Fault("a README that is no text", lambda f: (f.path / "README.md").write_bytes(b"\xff\xfe"), "files"),
@@ -407,12 +408,10 @@ FAULTS = [
     Fault(
         "a table elsewhere",
         lambda f: f.manifest(lambda m: m["resources"][0].update(path="../qit.parquet")),
-        "unreadable",
+        "manifest",
     ),
-    Fault(
-        "a table anywhere", lambda f: f.manifest(lambda m: m["resources"][0].update(name="/etc/passwd")), "unreadable"
-    ),
-    Fault("one table only", lambda f: f.manifest(lambda m: m["resources"].pop()), "unreadable"),
+    Fault("a table anywhere", lambda f: f.manifest(lambda m: m["resources"][0].update(name="/etc/passwd")), "manifest"),
+    Fault("one table only", lambda f: f.manifest(lambda m: m["resources"].pop()), "manifest"),
     Fault(
         "a key that stands twice",
         lambda f: f.text("datapackage.json", lambda text: text.replace("{", '{\n  "name": "person 1 has angina",', 1)),

@@ -64,6 +64,7 @@ def promise(**changes):
         "sensitive": "ill",
         "group": "group",
         "count": "count",
+        "row": "row",
         "rows": 4,
         "groups": 2,
         "missing_sensitive": "error",
@@ -367,6 +368,7 @@ import discreet.publication.anatomy
 from discreet import Policy, publish, verify
 from discreet.errors import DiscreetError
 from discreet.guarantees.tally import tally
+from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.secret import Secret
 
@@ -375,7 +377,7 @@ rng = np.random.default_rng(7)
 table = pa.table({"age": rng.integers(0, 90, n), "zip": rng.integers(0, 10**6, n), "ill": np.arange(n) % 7})
 policy = Policy(quasi=["age", "zip"], sensitive="ill", guarantee={"l": 3}, partition="deal")
 codes = np.arange(6, dtype=np.int32)
-tally(PARTITIONS["deal"].assign([], codes, policy.promises, Secret(1)), codes)
+tally(PARTITIONS["deal"].assign([], codes, Guarantee.of(policy.guarantee), Secret(1)), codes)
 
 
 def run(target):

@@ -39,18 +39,18 @@ def write(model: Model, aggregate: Aggregate, subject: str, name: str) -> Relati
             return _quantile_cont(model, subject, name, aggregate.fraction)
 
 
-def _per_key(model: Model, relation: str, *columns: str) -> exp.Select:
+def per_key(model: Model, relation: str, *columns: str) -> exp.Select:
     keys = model.keys()
     return exp.select(*keys, *columns).from_(relation).group_by(*keys)
 
 
-def _with(model: Model, left: str, name: str, *columns: str, right: exp.Expr | None = None) -> exp.Select:
+def beside(model: Model, left: str, name: str, *columns: str, right: exp.Expr | None = None) -> exp.Select:
     """Two relations side by side, key by key; `right` is what `name` stands for, if not a relation of that name."""
     keys = (exp.column(key, table=left) for key in model.keys())
     return exp.select(*keys, *columns).from_(left).join(right or name, on=agree(left, name, model.keys()))
 
 
-def _over(model: Model, order: str | None = None) -> str:
+def over(model: Model, order: str | None = None) -> str:
     """A window over the values of one key: all of them, or up to this one in ascending or descending order."""
     keys = f"PARTITION BY {', '.join(model.keys())} " if model.keys() else ""
     if order is None:
@@ -59,7 +59,7 @@ def _over(model: Model, order: str | None = None) -> str:
 
 
 def _count(model: Model, subject: str) -> exp.Select:
-    return _per_key(
+    return per_key(
         model,
         f"tally_{subject}",
         "COALESCE(SUM(urns * picks * share), 0) AS estimate",
@@ -72,7 +72,7 @@ def _count(model: Model, subject: str) -> exp.Select:
 
 def _sum(model: Model, subject: str, name: str) -> Relations:
     return {
-        f"{name}_sums": _per_key(
+        f"{name}_sums": per_key(
             model,
             f"runs_{subject}",
             f"SUM({NUMBER} * weight) AS estimate",
@@ -80,18 +80,18 @@ def _sum(model: Model, subject: str, name: str) -> Relations:
             f"SUM({NUMBER} * high_forced + GREATEST({NUMBER}, 0) * high_free) AS high",
             "SUM(low_forced) AS least",
         ),
-        f"{name}_error": _per_key(
+        f"{name}_error": per_key(
             model,
             f"tally_{subject}",
             "SQRT(SUM(draw * (spread / size + mean * mean * share * (1 - share)))) AS stderr",
         ),
-        name: _with(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
+        name: beside(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
 
 
 def _avg(model: Model, subject: str, name: str) -> Relations:
     """Bounds: all forced balls, then free ones, smallest (largest) first, as long as they help."""
-    up, down, all_ = _over(model, "ASC"), _over(model, "DESC"), _over(model)
+    up, down, all_ = over(model, "ASC"), over(model, "DESC"), over(model)
     steps = exp.select(
         *(*model.keys(), "value", "weight", "low_forced"),
         f"SUM({NUMBER} * low_forced) {all_} + SUM({NUMBER} * low_free) {up} AS low_sum",
@@ -99,7 +99,7 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
         f"SUM({NUMBER} * high_forced) {all_} + SUM({NUMBER} * high_free) {down} AS high_sum",
         f"SUM(high_forced) {all_} + SUM(high_free) {down} AS high_rows",
     ).from_(f"runs_{subject}")
-    means = _per_key(
+    means = per_key(
         model,
         f"{name}_steps",
         f"SUM({NUMBER} * weight) / SUM(weight) AS estimate",
@@ -109,26 +109,26 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
     )
     # The delta method; exact when every draw takes the same number of balls (share = 1).
     deviation = "draw * (spread / size + (mean - estimate) * (mean - estimate) * share * (1 - share))"
-    error = _with(
+    error = beside(
         model, f"tally_{subject}", f"{name}_means", f"SQRT(SUM({deviation})) / SUM(urns * picks * share) AS stderr"
     ).group_by(*(exp.column(key, table=f"tally_{subject}") for key in model.keys()))
     return {
         f"{name}_steps": steps,
         f"{name}_means": means,
         f"{name}_error": error,
-        name: _with(model, f"{name}_means", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
+        name: beside(model, f"{name}_means", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
 
 
 def _extreme(model: Model, subject: str, name: str, *, smallest: bool) -> Relations:
     """MIN: the smallest ball that can be drawn, and the smallest that the draw of the largest must take."""
     this, other, near, far = ("MIN", "MAX", "low", "high") if smallest else ("MAX", "MIN", "high", "low")
-    expected = f"SUM(weight) {_over(model, 'ASC' if smallest else 'DESC')} AS expected"
+    expected = f"SUM(weight) {over(model, 'ASC' if smallest else 'DESC')} AS expected"
     reached = f"{this}(value) FILTER (WHERE expected >= {SURE})"
     certain = f"{this}(value) FILTER (WHERE {far}_forced > 0)"
     return {
         f"{name}_steps": exp.select("*", expected).from_(f"runs_{subject}"),
-        name: _per_key(
+        name: per_key(
             model,
             f"{name}_steps",
             f"COALESCE({reached}, {other}(value)) AS estimate",
@@ -143,7 +143,7 @@ def _extreme(model: Model, subject: str, name: str, *, smallest: bool) -> Relati
 def _quantile_disc(model: Model, subject: str, name: str, fraction: Fraction) -> Relations:
     """The smallest value that, with everything free up to it taken, has the fraction of the rows at or below it."""
     p, q = fraction.numerator, fraction.denominator
-    up, down, all_ = _over(model, "ASC"), _over(model, "DESC"), _over(model)
+    up, down, all_ = over(model, "ASC"), over(model, "DESC"), over(model)
     steps = exp.select(
         *(*model.keys(), "value", "low_forced"),
         f"SUM(weight) {up} AS expected",
@@ -157,7 +157,7 @@ def _quantile_disc(model: Model, subject: str, name: str, fraction: Fraction) ->
     low = f"low_at > 0 AND {q} * low_at >= {p} * (least + low_free)"
     # the fraction 0 asks for the first row: all rows at or above it, but never more than all
     high = f"{q} * high_at > {q - p} * (least + high_free)" if p else "high_at > 0 AND high_at >= least + high_free"
-    bounds = _per_key(
+    bounds = per_key(
         model,
         f"{name}_steps",
         f"MIN(value) FILTER (WHERE {q} * expected >= {p} * expected_rows * ({SURE})) AS expected",
@@ -173,7 +173,7 @@ def _quantile_cont(model: Model, subject: str, name: str, fraction: Fraction) ->
     low = _lowest(model, subject, f"{name}_low", fraction, NUMBER, "low")
     high = _lowest(model, subject, f"{name}_high", 1 - fraction, f"-{NUMBER}", "high")
     disc = _quantile_disc(model, subject, f"{name}_disc", fraction)
-    both = _with(model, f"{name}_low", f"{name}_high", f"{name}_low.bound AS low", f"-{name}_high.bound AS high")
+    both = beside(model, f"{name}_low", f"{name}_high", f"{name}_low.bound AS low", f"-{name}_high.bound AS high")
     columns = (f"CAST({name}_disc_bounds.expected AS DOUBLE) AS expected", "both.low", "both.high", "least")
     keys = [exp.column(key, table="both") for key in model.keys()]
     joined = (
@@ -193,7 +193,7 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
     never do, it is found with all taken.
     """
     p, q = fraction.numerator, fraction.denominator
-    up, all_ = _over(model, "ASC"), _over(model)
+    up, all_ = over(model, "ASC"), over(model)
     values = exp.select(*(*model.keys(), f"{value} AS value", f"{end}_forced AS forced", f"{end}_free AS free")).from_(
         f"runs_{subject}"
     )
@@ -207,23 +207,23 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
         f"SUM(free) {all_} AS free_rows",
     ).from_(values.subquery("balls"))
     above_lower = f"{q} * (forced_under + free_under) > {p} * (forced_rows + free_under - 1)"
-    turns = _per_key(
+    turns = per_key(
         model,
         f"{name}_steps",
         f"MIN(free_under) FILTER (WHERE free > 0 AND {above_lower}) AS turn",
         "MAX(forced_rows) AS forced_rows",
     )
     upto_upper = f"{q} * (forced_under + turn - 1) <= {p} * ({name}_turns.forced_rows + turn - 1)"
-    between = _with(model, f"{name}_turns", f"{name}_steps", "free_under", "free_at").where(
+    between = beside(model, f"{name}_turns", f"{name}_steps", "free_under", "free_at").where(
         f"free > 0 AND free_under >= turn AND {upto_upper}"
     )
     tries = [
         *(exp.select(*model.keys(), f"{taken} AS taken").from_(f"{name}_between") for taken in TAKEN),
         exp.select(*model.keys(), "turn AS taken").from_(f"{name}_turns").where("NOT turn IS NULL"),
-        _per_key(model, f"{name}_steps", "MAX(free_rows) AS taken"),
+        per_key(model, f"{name}_steps", "MAX(free_rows) AS taken"),
     ]
     all_tries = exp.union(*tries, distinct=True).subquery("tries")
-    candidates = _with(
+    candidates = beside(
         model, f"{name}_turns", "tries", "taken", f"{name}_turns.forced_rows + taken AS drawn", right=all_tries
     ).where(f"{name}_turns.forced_rows + taken > 0")
     place = f"{p} * (drawn - 1)"
@@ -243,7 +243,7 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
         f"{name}_between": between,
         f"{name}_tries": candidates,
         f"{name}_tried": tried,
-        name: _per_key(model, f"{name}_tried", f"MIN(before + {part} * (after - before)) AS bound"),
+        name: per_key(model, f"{name}_tried", f"MIN(before + {part} * (after - before)) AS bound"),
     }
 
 

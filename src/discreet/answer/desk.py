@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer import sources
+from discreet.answer import help_table, sources
 from discreet.answer.answer import Answer
 from discreet.answer.question import Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.slots import Slots
-from discreet.answer.urns import Model
+from discreet.answer.urns import Form, Model
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
 from discreet.release.release import Release, open_release
@@ -35,7 +35,7 @@ class _Prepared:
 
     question: Question
     sql: str
-    slots: Slots | None
+    made: dict[str, exp.Expr]
 
 
 class Desk:
@@ -65,8 +65,7 @@ class Desk:
     def explain(self, sql: str) -> str:
         """The SQL that answers a question, after the statements that make its tables from the files."""
         prepared = self._prepare(sql)
-        made = {} if prepared.slots is None else {prepared.slots.name: prepared.slots.table(self.release.promise.group)}
-        return f"{sources.script(self._engine, self.release, made)}\n{prepared.sql};"
+        return f"{sources.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
 
     def _prepare(self, sql: str) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""
@@ -74,13 +73,16 @@ class Desk:
             try:
                 question = read_question(sql, self.release.promise)
                 self._check_types(question)
-                slots = self._slots_for(question)
-                query = rewrite(question, self.release.promise, slots).sql(dialect=self._engine.dialect, pretty=True)
+                slots, form = self._slots_for(question), self._form_for(question)
+                query = rewrite(question, self.release.promise, slots, form)
+                made = {} if form is None else help_table.tables(form, numeric=sources.numeric(self.release))
+                if slots is not None:
+                    made[slots.name] = slots.table(self.release.promise.group)
             except RecursionError:
                 raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
-            self._prepared[sql] = _Prepared(question, query, slots)
+            self._prepared[sql] = _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
         return self._prepared[sql]
 
     def _slots_for(self, question: Question) -> Slots | None:
@@ -100,6 +102,26 @@ class Desk:
         self._engine.load(slots.name, slots.table(self.release.promise.group))
         self._slots.append(slots)
         return slots
+
+    def _form_for(self, question: Question) -> Form | None:
+        """The form of the help table, if it serves any aggregate; made when first needed."""
+        return self._form if any(help_table.serves(question, aggregate) for aggregate in question.aggregates) else None
+
+    @cached_property
+    def _form(self) -> Form | None:
+        rows, runs, missing = (
+            self._engine.run(
+                exp.select("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing").from_("held")
+            )
+            .to_pylist()[0]
+            .values()
+        )
+        if missing:
+            return None
+        form = help_table.choose(int(rows), int(runs))
+        for name, query in help_table.tables(form, numeric=sources.numeric(self.release)).items():
+            self._engine.load(name, query)
+        return form
 
     @cached_property
     def _sizes(self) -> tuple[int, int]:
@@ -122,7 +144,7 @@ class Desk:
         for aggregate in question.aggregates:
             if aggregate.argument is None:
                 continue
-            table = "qit" if aggregate.side == "quasi" else "help"
+            table = "qit" if aggregate.side == "quasi" else "held"
             probe = exp.select(model.on_table(aggregate.argument)).from_(table).limit(0)
             _check_type(aggregate, self._run(probe).schema.field(0).type)
 

@@ -1,30 +1,34 @@
 """Rewrite a question into the SQL that answers it from a release.
 
 Aggregates that no sensitive value can change are computed from the quasi-identifier table as they
-are. The others go through the urns: one subject for all aggregates about the same thing, then one
-relation per aggregate, joined key by key.
+are. The others go through the urns: where the help table serves, hits are looked up in it; else there
+is one subject for all aggregates about the same thing, then one relation per aggregate. All are
+joined key by key.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.answer import aggregates
+from discreet.answer import aggregates, help_table
 from discreet.answer.question import ENDS, Aggregate, Question
 from discreet.answer.slots import Slots
-from discreet.answer.urns import Model, Relations, agree, subject
+from discreet.answer.urns import Form, Model, Relations, agree, draws, subject
 from discreet.release.manifest import Promise
 
 
-def rewrite(question: Question, promise: Promise, slots: Slots | None = None) -> exp.Select:
+def rewrite(question: Question, promise: Promise, slots: Slots | None = None, form: Form | None = None) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
-    model = Model(question, promise.group, promise.sensitive, slots)
+    model = Model(question, promise.group, promise.sensitive, slots, form)
     relations: Relations = {"frame": _frame(model)}
     subjects: dict[str, str] = {}
     for number, aggregate in enumerate(question.aggregates):
         name = f"answer_{number}"
         if untouched(question, aggregate):
             relations[name] = _exact(model, aggregate)
+            continue
+        if form is not None and help_table.serves(question, aggregate):
+            relations |= {**draws(model, "sensitive"), **help_table.write(model, form, aggregate, name)}
             continue
         about = _about(aggregate)
         if about not in subjects:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
@@ -26,7 +27,8 @@ from discreet.answer.grammar import Side
 from discreet.answer.question import Question
 from discreet.answer.slots import Slots
 
-Relations = dict[str, exp.Select]
+Relations = dict[str, exp.Query]
+Form: TypeAlias = Literal["full", "compact"]  # of the help table
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Model:
     group: str
     sensitive: str
     slots: Slots | None = None
+    help: Form | None = None
 
     def keys(self, *sides: Side) -> list[str]:
         """The names that the keys of some sides (or of all) have in the relations."""
@@ -51,20 +54,20 @@ class Model:
         ]
 
     def on_table(self, expression: exp.Expr) -> exp.Expr:
-        """An expression of the question, about the columns of `qit` or `help`."""
+        """An expression of the question, about the columns of `qit` or `held`."""
 
         def placed(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
                 return node
             if node.name == self.sensitive:
-                return exp.column("value", table="help")
+                return exp.column("value", table="held")
             return exp.column(node.name, table="qit", quoted=True)
 
         return expression.transform(placed)
 
     def rows(self, side: Side, *columns: exp.Expr | str) -> exp.Select:
         """The rows of one side that satisfy its condition."""
-        query = exp.select(*self.named_keys(side), *columns).from_("qit" if side == "quasi" else "help")
+        query = exp.select(*self.named_keys(side), *columns).from_("qit" if side == "quasi" else "held")
         condition = self.question.where[side]
         return query if condition is None else query.where(self.on_table(condition))
 

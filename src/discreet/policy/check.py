@@ -19,6 +19,7 @@ KEYS = (
     *("name", "identifiers", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
 )
+MEASURABLE = {"integer", "float", "decimal", "date", "timestamp"}
 WORDS: dict[str, Sequence[str]] = {
     "partition": ("auto", *PARTITIONS),
     "publication": tuple(PUBLICATIONS),
@@ -98,8 +99,9 @@ def _method(values: Mapping[str, Any]) -> Iterator[Mistake]:
         yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
     if "e" in guarantee and values.get("missing_sensitive") == "value":
         yield Mistake("missing_sensitive", 'a missing value has no place in a range; use "withhold" or leave e out')
-    if values.get("partition") in PARTITIONS:
-        yield from _partition(PARTITIONS[values["partition"]], guarantee)
+    partition = PARTITIONS.get(str(values.get("partition")))
+    if partition is not None:
+        yield from _partition(partition, guarantee)
 
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -136,6 +138,15 @@ def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake
             for name in columns
             if name not in listed
         ]
+    held = f"`{policy.sensitive}` holds {columns[policy.sensitive].type}" if policy.sensitive in columns else ""
+    kind = columns[policy.sensitive].kind if policy.sensitive in columns else None
+    if kind is not None and kind not in MEASURABLE:
+        if PUBLICATIONS[policy.publication].numeric:
+            found.append(
+                Mistake("publication", f"`{policy.publication}` needs numbers or dates, but {held}; use `anatomy`")
+            )
+        if "e" in policy.guarantee:
+            found.append(Mistake("guarantee.e", f"a range needs numbers or dates, but {held}; use `l` or `distinct_l`"))
     found += [
         Mistake(role, f"the column `{name}` has the type {columns[name].type}, which cannot be published; drop it")
         for role, name in named

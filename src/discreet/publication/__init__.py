@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A way to show groups."""
+    """A way to show groups, and whether the sensitive values must have an order and distances."""
 
     name: str
+    numeric: bool = False
 
     def sheets(self, draft: Draft) -> Sequence[Sheet]:
         """The data files of a release."""
@@ -27,4 +28,6 @@ class Publication:
         return sheets
 
 
-PUBLICATIONS = {publication.name: publication for publication in (Publication("anatomy"),)}
+PUBLICATIONS = {
+    publication.name: publication for publication in (Publication("anatomy"), Publication("permutation", numeric=True))
+}

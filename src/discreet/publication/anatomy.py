@@ -11,21 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlglot import exp
-
-from discreet.engines import connect
-from discreet.publication.draft import Draft
-from discreet.release.manifest import FieldSpec, ForeignKey, Reference, TableSpec
+from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.release.manifest import TableSpec
+from discreet.release.shapes.file import link
 from discreet.release.write import Sheet
 
 
 def sheets(draft: Draft) -> Sequence[Sheet]:
     """The quasi-identifier table (QIT) and the sensitive table (ST)."""
     group, count, sensitive = draft.group, draft.count, draft.policy.sensitive
-    number = {name: FieldSpec(name=name, type="integer") for name in (group, count)}
-    link = ForeignKey(fields=(group,), reference=Reference(resource="st", fields=(group,)))
-    qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number[group]), foreign_keys=(link,))
-    st = TableSpec(fields=(number[group], draft.field(sensitive), number[count]))
+    qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number(group)), foreign_keys=(link(group, "st"),))
+    st = TableSpec(fields=(number(group), draft.field(sensitive), number(count)))
     return (
         Sheet("qit", qit, lambda path: _store_qit(draft, path)),
         Sheet("st", st, lambda path: _store_st(draft, path)),
@@ -34,18 +30,9 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
 
 def _store_qit(draft: Draft, path: Path) -> None:
     rows = draft.rows([*draft.policy.quasi])
-    draft.table.engine.store(rows.order_by(*map(_key, (draft.group, *draft.policy.quasi))), path)
+    draft.table.engine.store(rows.order_by(*map(ascending, (draft.group, *draft.policy.quasi))), path)
     draft.table.check_unchanged()
 
 
 def _store_st(draft: Draft, path: Path) -> None:
-    engine = connect()  # of its own: sheets are stored side by side
-    try:
-        engine.load("counts", draft.counts(), keep=False)
-        engine.store(exp.select("*").from_("counts"), path)
-    finally:
-        engine.close()
-
-
-def _key(name: str) -> exp.Ordered:
-    return exp.Ordered(this=exp.column(name, quoted=True), nulls_first=False)
+    store_rows(draft.counts(), path)

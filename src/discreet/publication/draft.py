@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.engines import connect
 from discreet.errors import InternalError
 from discreet.guarantees import Histograms
+from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.release.manifest import FieldSpec
+from discreet.release.shapes.file import named
 from discreet.table import Table
 from discreet.table.encode import Codes
 
 GROUPS = "groups of rows"
 COUNTS = "counts of values"
+ALSO = "other columns of rows"
 TYPES = {"float": "number", "decimal": "number", "timestamp": "datetime"}
 
 
@@ -32,18 +37,24 @@ class Draft:
     sensitive: Codes
     groups: npt.NDArray[np.int32]
     histograms: Histograms
+    secret: Secret
 
     @cached_property
     def group(self) -> str:
         """The name of the column that holds the group."""
-        return self._beside("group")
+        return self._fresh("group")
 
     @cached_property
     def count(self) -> str:
         """The name of the column that counts rows."""
-        return self._beside("count")
+        return self._fresh("count")
 
-    def _beside(self, wanted: str) -> str:
+    @cached_property
+    def row(self) -> str:
+        """The name of the column that numbers the published rows."""
+        return self._fresh("row")
+
+    def _fresh(self, wanted: str) -> str:
         """A column name that no published column has, in upper or lower case."""
         taken = {name.lower() for name in (*self.policy.quasi, self.policy.sensitive)}
         while wanted in taken:
@@ -55,12 +66,16 @@ class Draft:
         kind = self.table[name].kind
         return FieldSpec.model_validate({"name": name, "type": TYPES.get(kind or "", kind)})
 
-    def rows(self, names: Sequence[str]) -> exp.Select:
-        """The query for some columns of the table beside the group of every row, numbered from 1."""
+    def rows(self, names: Sequence[str], also: Mapping[str, pa.Array] | None = None) -> exp.Select:
+        """The query for some columns of the table beside the group of every row, numbered from 1, and `also` others."""
         self._lay_down_groups()
-        columns = [exp.column(name, quoted=True) for name in (*names, self.group)]
+        columns = [exp.column(name, quoted=True) for name in (*names, self.group, *(also or {}))]
         rows = self.table.select(names, present=present(self.policy)).subquery("rows of the table", copy=False)
-        return _beside_groups(exp.select(*columns).from_(rows))
+        query = _beside(exp.select(*columns).from_(rows), GROUPS)
+        if also:
+            self.table.engine.load(ALSO, pa.table(dict(also)), keep=False)
+            query = _beside(query, ALSO)
+        return query
 
     def _lay_down_groups(self) -> None:
         """Give the groups to the engine, and make sure that they lie beside the rows they were made for."""
@@ -70,9 +85,9 @@ class Draft:
         pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive, quoted=True)]
         print_ = exp.cast(exp.Anonymous(this="hash", expressions=pair), "HUGEINT")
         rows = self.table.select([self.policy.sensitive], present=present(self.policy)).subquery("rows of the table")
-        beside = _beside_groups(exp.select(exp.Sum(this=print_)).from_(rows))
+        beside = _beside(exp.select(exp.Sum(this=print_)).from_(rows), GROUPS)
         times = exp.Mul(this=print_.copy(), expression=exp.column(self.count, quoted=True))
-        meant = exp.select(exp.Sum(this=times)).from_(exp.Table(this=exp.to_identifier(COUNTS, quoted=True)))
+        meant = exp.select(exp.Sum(this=times)).from_(named(COUNTS))
         if engine.run(beside).column(0)[0].as_py() != engine.run(meant).column(0)[0].as_py():
             raise InternalError("the engine changed the order of the rows while they were read; nothing was published")
 
@@ -91,7 +106,27 @@ def present(policy: Policy) -> str | None:
     return policy.sensitive if policy.missing_sensitive == "withhold" else None
 
 
-def _beside_groups(query: exp.Select) -> exp.Select:
-    groups = exp.Table(this=exp.to_identifier(GROUPS, quoted=True))
-    query.append("joins", exp.Join(this=groups, method="POSITIONAL"))
+def _beside(query: exp.Select, relation: str) -> exp.Select:
+    """The rows of a query, and beside each the row of a relation at the same place."""
+    query.append("joins", exp.Join(this=named(relation), method="POSITIONAL"))
     return query
+
+
+def ascending(name: str) -> exp.Ordered:
+    """Sort by a column, missing values last."""
+    return exp.Ordered(this=exp.column(name, quoted=True), nulls_first=False)
+
+
+def number(name: str) -> FieldSpec:
+    """A column that we add to a data file."""
+    return FieldSpec(name=name, type="integer")
+
+
+def store_rows(rows: pa.Table, path: Path) -> None:
+    """Write rows as they are, with an engine of their own: sheets are stored side by side."""
+    engine = connect()
+    try:
+        engine.load("rows", rows, keep=False)
+        engine.store(exp.select("*").from_("rows"), path)
+    finally:
+        engine.close()

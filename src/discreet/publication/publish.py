@@ -64,7 +64,7 @@ def publish(
     progress("grouping")
     groups = _partition(table, policy, sensitive, guarantee, secret)
     return publish_groups(
-        table, policy, sensitive, groups, to=Path(to), format=format, seeded=secret.seeded, progress=progress
+        table, policy, sensitive, groups, to=Path(to), format=format, secret=secret, progress=progress
     )
 
 
@@ -76,14 +76,15 @@ def publish_groups(
     *,
     to: Path,
     format: Literal["parquet", "csv"] = "parquet",
-    seeded: bool = False,
+    secret: Secret | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish rows whose groups are decided."""
     histograms = Histograms.of(groups, sensitive.codes)
     if not _promised(policy, sensitive).holds(histograms).all():
         raise InternalError(f"the partition `{policy.partition}` broke the guarantee; nothing was published")
-    draft = Draft(table, policy, sensitive, groups, histograms)
+    secret = secret or Secret()
+    draft = Draft(table, policy, sensitive, groups, histograms, secret)
     promise = Promise(
         format=FORMAT,
         publication=policy.publication,
@@ -94,10 +95,11 @@ def publish_groups(
         sensitive=policy.sensitive,
         group=draft.group,
         count=draft.count,
+        row=draft.row,
         rows=int(groups.size),
         groups=int(histograms.starts.size),
         missing_sensitive=policy.missing_sensitive,
-        for_publication=not seeded,
+        for_publication=not secret.seeded,
     )
     release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
     return replace(release, withheld=table.rows - int(groups.size))

@@ -2,6 +2,7 @@
 
 from discreet.release.manifest import FORMAT, Manifest
 from discreet.release.release import Release, open_release
-from discreet.release.verify import Check, Report, verify
+from discreet.release.contents import Check
+from discreet.release.verify import Report, verify
 
 __all__ = ["FORMAT", "Check", "Manifest", "Release", "Report", "open_release", "verify"]

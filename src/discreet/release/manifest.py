@@ -80,10 +80,15 @@ class Promise(_Model):
     sensitive: str
     group: str
     count: str
+    row: str
     rows: int
     groups: int
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
+
+    def told(self) -> str:
+        """The guarantee in a line."""
+        return ", ".join(f"{name} = {threshold}" for name, threshold in self.guarantee.items())
 
 
 class Manifest(_Model):
@@ -125,15 +130,6 @@ class Manifest(_Model):
             raise ReleaseError(
                 f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
             ) from None
-        if sorted(resource.name for resource in manifest.resources) != ["qit", "st"]:
-            raise ReleaseError(f"`{folder}` has other tables than `qit` and `st`", hint="get the release anew")
-        told = manifest.discreet
-        named = {"qit": {*told.quasi, told.group}, "st": {told.group, told.sensitive, told.count}}
-        if any(set(manifest.resource(name).kinds()) != columns for name, columns in named.items()):
-            raise ReleaseError(f"`{folder}` lists other columns than it promises", hint="get the release anew")
-        for resource in manifest.resources:
-            if resource.path != f"{resource.name}.{resource.format}" or not resource.name.isidentifier():
-                raise ReleaseError(f"`{folder}` lists a data file with a strange path", hint="get the release anew")
         return manifest
 
 

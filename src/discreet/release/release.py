@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.errors import VerificationError
+from discreet.errors import ReleaseError, VerificationError
 from discreet.release.manifest import Manifest, Promise, Resource
+from discreet.release.shapes import misfit
 
 if TYPE_CHECKING:
     from discreet.answer import Answer, Desk
@@ -62,10 +63,9 @@ class Release:
 
     def __repr__(self) -> str:
         promise = self.promise
-        guarantee = ", ".join(f"{name} = {threshold}" for name, threshold in promise.guarantee.items())
         test = "" if promise.for_publication else ", NOT FOR PUBLICATION"
         return (
-            f"<Release {promise.table}: {promise.publication} by {promise.partition}, {guarantee},"
+            f"<Release {promise.table}: {promise.publication} by {promise.partition}, {promise.told()},"
             f" {promise.rows:,} rows in {promise.groups:,} groups{test}>"
         )
 
@@ -74,7 +74,7 @@ class Release:
         rows = {
             "publication": promise.publication,
             "partition": promise.partition,
-            "guarantee": ", ".join(f"{name} = {threshold}" for name, threshold in promise.guarantee.items()),
+            "guarantee": promise.told(),
             "quasi": ", ".join(promise.quasi),
             "sensitive": promise.sensitive,
             "rows": f"{promise.rows:,} in {promise.groups:,} groups",
@@ -89,6 +89,8 @@ def open_release(path: str | Path) -> Release:
     """Open a release folder, checking that its files are the ones that were published."""
     folder = Path(path)
     manifest = Manifest.read(folder)
+    if (strange := misfit(manifest)) is not None:
+        raise ReleaseError(f"`{folder}` cannot be opened: {strange}", hint="get the release anew, or upgrade discreet")
     for resource in manifest.resources:
         if (wrong := damage(folder, resource)) is not None:
             raise VerificationError(f"`{folder}`: {wrong}", hint="get the release anew from whoever published it")

@@ -1,0 +1,149 @@
+"""The help table: what the values of a group add up to from the smallest on, looked up and not computed.
+
+Source: Koudas et al., "Aggregate query answering on anonymized tables", ICDE 2007, section 5.2,
+figure 4: per group and number of hits, the bounds of every aggregate. All of them follow from the
+sum of the group's `hits` smallest values and the last of these: the largest values are all but the
+smallest. So the table has one sum and one value per group and hits. It is made from the release
+alone, with window functions, in one of two forms that give the same answers:
+
+    full     `steps`: one row per signature and number of hits, found by its `place`
+    compact  `runs`: one row per run of equal values, found by the hits before it (an ASOF join);
+             much smaller where values repeat
+
+`totals` holds, per signature, what does not depend on the hits.
+Claim: both_forms_of_the_help_table_agree — full and compact give the same bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from sqlglot import exp, parse_one
+
+from discreet.answer.aggregates import INSIDE, NO_STDERR, SURE, beside, over, per_key
+from discreet.answer.question import Aggregate, Question
+from discreet.answer.urns import Form, Model, Relations
+
+REPEATS = 4  # rows per run of equal values from which the compact form is better
+
+
+def choose(rows: int, runs: int) -> Form:
+    """The form for so many rows in so many runs of equal values."""
+    return "compact" if rows >= REPEATS * runs else "full"
+
+
+def tables(form: Form, *, numeric: bool) -> dict[str, exp.Expr]:
+    """The queries that make the tables from `held`, in order."""
+    number = parse_one("CAST(value AS DOUBLE)" if numeric else "CAST(NULL AS DOUBLE)")
+    made = {"totals": TOTALS, **(FULL if form == "full" else COMPACT)}
+    return {
+        name: exp.replace_placeholders(parse_one(sql, dialect="duckdb"), number=number) for name, sql in made.items()
+    }
+
+
+def serves(question: Question, aggregate: Aggregate) -> bool:
+    """Whether the table answers an aggregate: about the sensitive values themselves, no condition on them."""
+    plain = aggregate.side == "sensitive" and isinstance(aggregate.argument, exp.Column)
+    by_sensitive = question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys)
+    return plain and not by_sensitive and aggregate.function in {"sum", "avg", "min", "max"}
+
+
+def write(model: Model, form: Form, aggregate: Aggregate, name: str) -> Relations:
+    """The relations that compute one aggregate from `draws_sensitive`, the last of them called `name`."""
+    if aggregate.function in {"sum", "avg"}:
+        return _sum(model, form, name, mean=aggregate.function == "avg")
+    return _extreme(model, form, name, smallest=aggregate.function == "min")
+
+
+def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
+    """The smallest picks add up to what is found at `picks`, the largest to all but what is found at the rest."""
+    draws = exp.select("*").from_("draws_sensitive")
+    ends = exp.union(
+        draws.select("TRUE AS low", "picks AS hits"),
+        draws.select("FALSE AS low", "size - picks AS hits"),
+        distinct=False,
+    )
+    per_hit = " / SUM(urns * picks) FILTER (WHERE low)" if mean else ""
+    deviation = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) * variance"
+    sums = per_key(
+        model,
+        f"{name}_found",
+        f"SUM(urns * picks * mean) FILTER (WHERE low){per_hit} AS estimate",
+        f"SQRT(SUM({deviation}) FILTER (WHERE low)){per_hit} AS stderr",
+        f"SUM(urns * found) FILTER (WHERE low){per_hit} AS low",
+        f"SUM(urns * (size * mean - found)) FILTER (WHERE NOT low){per_hit} AS high",
+        "SUM(urns * picks) FILTER (WHERE low) AS least",
+    )
+    return {
+        f"{name}_ends": ends,
+        f"{name}_found": _look_up(form, f"{name}_ends", "hits", "sum"),
+        f"{name}_sums": sums,
+        name: exp.select(*model.keys(), INSIDE, "stderr", "low", "high", "least").from_(f"{name}_sums"),
+    }
+
+
+def _look_up(form: Form, relation: str, hits: str, found: Literal["sum", "value"]) -> exp.Select:
+    """Beside each row of a relation: the totals of its urn, and the sum of the `hits` smallest values or their last."""
+    query = exp.select("here.*", "least", "most", "mean", "variance").from_(exp.to_table(relation).as_("here"))
+    query = query.join("totals", on="totals.signature = here.urn").where("picks > 0")
+    if form == "full":
+        place = f"steps.place = totals.place + {hits}"
+        return query.select(f"steps.{found} AS found").join("steps", on=place)
+    past, what = (">=", f"sum_below + ({hits} - below) * CAST(value AS DOUBLE)") if found == "sum" else (">", "value")
+    run = exp.condition(f"runs.signature = here.urn AND {hits} {past} runs.below")
+    query.append("joins", exp.Join(this=exp.to_table("runs"), method="ASOF", on=run))
+    return query.select(f"{what} AS found")
+
+
+def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relations:
+    """MIN: the smallest of all, and the smallest that a draw of the largest must take."""
+    keys = model.keys()
+    this, other = ("MIN", "MAX") if smallest else ("MAX", "MIN")
+    last = "size - picks + 1" if smallest else "picks"
+    near, far = (f"{this}(least)", f"{this}(found)") if smallest else (f"{this}(most)", f"{this}(found)")
+    ends = (f"{near} AS low", f"{far} AS high") if smallest else (f"{far} AS low", f"{near} AS high")
+    weight = exp.select(*keys, "value", "SUM(urns * CAST(picks AS DOUBLE) * n / size) AS weight")
+    weight = weight.from_("draws_sensitive").join("held", on="held.signature = urn").group_by(*keys, "value")
+    expected = f"SUM(weight) {over(model, 'ASC' if smallest else 'DESC')} AS expected"
+    guess = f"COALESCE({this}(value) FILTER (WHERE expected >= {SURE}), {other}(value)) AS estimate"
+    return {
+        f"{name}_found": _look_up(form, "draws_sensitive", last, "value"),
+        f"{name}_bounds": per_key(model, f"{name}_found", *ends, "SUM(urns * picks) AS least"),
+        f"{name}_weights": weight.having("SUM(picks) > 0"),
+        f"{name}_steps": exp.select("*", expected).from_(f"{name}_weights"),
+        f"{name}_guess": per_key(model, f"{name}_steps", guess),
+        name: beside(model, f"{name}_bounds", f"{name}_guess", "estimate", NO_STDERR, "low", "high", "least"),
+    }
+
+
+TOTALS = """
+    SELECT signature, CAST(SUM(size + 1) OVER (ORDER BY signature) - size - 1 AS BIGINT) AS place,
+           least, most, mean, variance
+    FROM (
+      SELECT signature, SUM(n) AS size, MIN(value) AS least, MAX(value) AS most, ANY_VALUE(mean) AS mean,
+             SUM(n * (:number - mean) * (:number - mean)) / SUM(n) AS variance
+      FROM held GROUP BY signature
+    ) AS sizes
+"""
+COMPACT = {
+    "runs": """
+        SELECT signature, value, n, below,
+               SUM(n * :number) OVER (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
+                 - n * :number AS sum_below
+        FROM held
+    """,
+}
+FULL = {
+    "steps": """
+        SELECT totals.place + hits AS place, value, sum
+        FROM (
+          SELECT signature, ROW_NUMBER() OVER in_order AS hits, value, SUM(:number) OVER in_order AS sum
+          FROM (
+            SELECT signature, value FROM held
+            UNION ALL SELECT signature, value FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
+          ) AS copies
+          WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
+          UNION ALL SELECT signature, 0, NULL, 0 FROM totals
+        ) AS counted JOIN totals USING (signature)
+    """,
+}

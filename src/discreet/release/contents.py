@@ -1,0 +1,220 @@
+"""What the data files of a release hold, checked from the files alone: columns, groups, promises, order.
+
+What a guarantee, a group and an order are is written here again: nothing is shared with the code
+that makes a release.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from sqlglot import exp, parse_one
+
+from discreet.engines import Engine, connect
+from discreet.errors import DiscreetError, EngineError, InputError
+from discreet.release.manifest import Manifest, Promise, Resource
+from discreet.release.order import first_disorder
+from discreet.release.shapes import SHAPES
+from discreet.release.shapes.file import named
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was checked."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def check(name: str, wrong: str | None, right: str) -> Check:
+    return Check(name, wrong is None, right if wrong is None else wrong)
+
+
+def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
+    engine = connect(groups=manifest.discreet.groups)
+    try:
+        wrong = _columns(engine, folder, manifest)
+        yield check("columns", wrong, "quasi-identifiers, sensitive value, and our own numbers; nothing else")
+        if wrong is None:
+            with ThreadPoolExecutor(1) as aside:
+                order = aside.submit(_order, folder, manifest)
+                yield from _groups(engine, manifest)
+                yield from _rows(engine, manifest.discreet)
+                yield check("order", order.result(), "rows follow their content: the source's order left no trace")
+    except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:
+        reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
+        yield Check("contents", ok=False, detail=f"the data files cannot be read: {reason}")
+    finally:
+        engine.close()
+
+
+def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
+    """Load the files and read them as `qit` and `st`; say what is wrong with their columns."""
+    promise = manifest.discreet
+    shape = SHAPES[promise.publication]
+    for name, file in shape.files(promise).items():
+        resource = manifest.resource(name)
+        if not _fits(folder / resource.path, resource):
+            return f"`{resource.path}` has other columns, or of other types, than the manifest says"
+        # in CSV a count of 1.4 must not be rounded before it is seen
+        kinds = {column: "number" if column in file.added else kind for column, kind in resource.kinds().items()}
+        engine.load(f"{name} file", folder / resource.path, keep=resource.format == "csv", kinds=kinds)
+    for name, query in shape.tables(promise).items():
+        engine.load(name, query, keep=False)
+    return None
+
+
+def _fits(path: Path, resource: Resource) -> bool:
+    """Whether a file itself names the manifest's columns; a CSV file's types are tried when it is read."""
+    kinds = resource.kinds()
+    if resource.format == "csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file), []) == list(kinds)
+    schema = pq.read_schema(path)
+    return schema.names == list(kinds) and all(IS[kinds[field.name]](field.type) for field in schema)
+
+
+IS: dict[str, Callable[[pa.DataType], bool]] = {
+    "integer": lambda found: pa.types.is_integer(found) or (pa.types.is_decimal(found) and found.scale == 0),
+    "number": lambda found: pa.types.is_floating(found) or pa.types.is_decimal(found),
+    "boolean": pa.types.is_boolean,
+    "string": lambda found: pa.types.is_string(found) or pa.types.is_large_string(found),
+    "date": pa.types.is_date,
+    "datetime": pa.types.is_timestamp,
+    "time": pa.types.is_time,
+}
+
+
+def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
+    """The sizes of all groups in both tables, and every promise, in one pass."""
+    promise = manifest.discreet
+    kind = engine.schema("st")["value"]
+    known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
+    breaches = {name: known[name][0](threshold, kind) for name, threshold in promise.guarantee.items() if name in known}
+    group = exp.column(promise.group, quoted=True)
+    sql = GROUPS.replace(":span", _span(kind) if "e" in breaches else "0")
+    query = parse_one(sql, dialect="duckdb", into=exp.Select)
+    for breach in breaches.values():
+        where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
+        query = query.select(exp.Filter(this=exp.Count(this=exp.Star()), expression=where))
+    found = engine.run(exp.replace_placeholders(query, group=group))
+    rows, groups, first, last, unlike, least, missing, odd, *broken = (int(c[0].as_py() or 0) for c in found.columns)
+    wrong = None
+    if (rows, groups) != (promise.rows, promise.groups):
+        wrong = "the manifest counts other rows or groups than the files hold"
+    elif (first, last) != (1, groups):
+        wrong = "groups are not numbered from 1 without a gap"
+    elif unlike:
+        wrong = f"{unlike} groups have another size in the two tables"
+    elif least < 1 or odd:
+        wrong = "a sensitive value counts nobody, or a part of somebody"
+    elif missing and promise.missing_sensitive != "value":
+        wrong = "there are missing sensitive values, which the policy did not allow"
+    yield check("groups", wrong, "every group is whole, and counted alike in all files")
+    for name, breaking in zip(breaches, broken, strict=True):
+        fault = f"{breaking} groups break it" if breaking else None
+        threshold = promise.guarantee[name]
+        yield check(f"guarantee {name} = {threshold}", fault, known[name][1].format(t=threshold))
+    for name in promise.guarantee.keys() - breaches.keys():
+        yield Check(f"guarantee {name}", ok=False, detail=f"this software cannot check the guarantee `{name}`")
+
+
+def _rows(engine: Engine, promise: Promise) -> Iterator[Check]:
+    """Where rows are numbered, their numbers must tell nothing but their place."""
+    files = SHAPES[promise.publication].files(promise)
+    numbered = [name for name, file in files.items() if promise.row in file.columns]
+    wrong = None
+    for name in numbered:
+        row = exp.column(promise.row, quoted=True)
+        query = parse_one(ROWS, dialect="duckdb", into=exp.Select).from_(named(f"{name} file"))
+        if engine.run(exp.replace_placeholders(query, row=row)).to_pylist() != [{"ok": True}]:
+            wrong = f"the rows of `{name}` are not numbered from 1 without a gap"
+    if numbered:
+        yield check("rows", wrong, "rows are numbered by their place alone")
+
+
+ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"
+GROUPS = """
+    SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
+           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd)
+    FROM (SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :group) AS q
+    FULL JOIN (
+      SELECT grp, SUM(n) AS size, CAST(MAX(n) AS BIGINT) AS top, MIN(n) AS least, COUNT(*) AS kinds, :span AS span,
+             COUNT(*) - COUNT(value) AS missing,
+             COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp)) AS odd
+      FROM st GROUP BY grp
+    ) AS s ON q.grp = s.grp
+"""
+# What breaks a promise, and what is promised.
+PROMISES: dict[str, tuple[Callable[[float, str], str], str]] = {
+    "k": (lambda t, _: f"s.size < {int(t)}", "every group has at least {t} rows"),
+    "l": (lambda t, _: f"s.top * {int(t)} > s.size", "no sensitive value has more than 1/{t} of a group"),
+    "distinct_l": (lambda t, _: f"s.kinds < {int(t)}", "every group has at least {t} distinct sensitive values"),
+    "e": (lambda t, kind: f"s.span < {_length(t, kind)}", "in every group the sensitive values span at least {t}"),
+}
+
+
+def _span(kind: str) -> str:
+    """How far the values of a group lie apart: exactly, except for floats."""
+    if kind.startswith("TIMESTAMP"):
+        return "EPOCH_NS(MAX(value)) - EPOCH_NS(MIN(value))"
+    if kind == "DATE" or kind.startswith("DECIMAL"):
+        return "MAX(value) - MIN(value)"
+    wide = "DOUBLE" if kind in {"FLOAT", "DOUBLE"} else "HUGEINT"
+    return f"CAST(MAX(value) AS {wide}) - CAST(MIN(value) AS {wide})"
+
+
+def _length(threshold: float, kind: str) -> str:
+    """The least span as it is compared; of dates and times it is told in days."""
+    if kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
+        return f"{Decimal(repr(threshold)):f}"
+    return str(ceil(Fraction(repr(threshold)) * (86_400 * 10**9 if kind.startswith("TIMESTAMP") else 1)))
+
+
+def _order(folder: Path, manifest: Manifest) -> str | None:
+    """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
+    for files, columns, strict in SHAPES[manifest.discreet.publication].orders(manifest.discreet):
+        resources = [manifest.resource(name) for name in files]
+        rows = _beside([_batches(folder, resource) for resource in resources])
+        if first_disorder(rows, columns, strict=strict) is not None:
+            again = ", or repeats itself" if strict else ""
+            return f"`{resources[0].path}` is not sorted by {', '.join(columns)}{again}"
+    return None
+
+
+def _beside(files: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+    """The rows of several files side by side, in their order."""
+    held: list[pa.RecordBatch | None] = [next(batches, None) for batches in files]
+    while parts := [batch for batch in held if batch is not None]:
+        if len(parts) < len(held):
+            raise ValueError("files that belong together differ in length")
+        rows = min(map(len, parts))
+        names = [name for part in parts for name in part.schema.names]
+        yield pa.RecordBatch.from_arrays([column.slice(0, rows) for part in parts for column in part.columns], names)
+        held = [
+            part.slice(rows) if len(part) > rows else next(batches, None)
+            for part, batches in zip(parts, files, strict=True)
+        ]
+
+
+def _batches(folder: Path, resource: Resource) -> Iterator[pa.RecordBatch]:
+    """The rows of a data file in their order."""
+    if resource.format == "parquet":
+        yield from pq.ParquetFile(folder / resource.path).iter_batches(batch_size=1 << 20)
+        return
+    engine = connect()
+    try:
+        engine.load("file", folder / resource.path, kinds=resource.kinds())
+        yield from engine.run(exp.select("*").from_("file")).to_batches()
+    finally:
+        engine.close()

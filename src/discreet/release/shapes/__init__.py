@@ -1,0 +1,72 @@
+"""Shapes: which files a publication consists of, and how to read them. One publication per file; their registry.
+
+Whatever its files, a release is read as two tables: `qit`, one row per person with the
+quasi-identifiers and the group; and `st`, how many people (`n`) of each group (`grp`) hold each
+sensitive value (`value`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from sqlglot import exp
+
+from discreet.release.manifest import Manifest, Promise
+from discreet.release.shapes.anatomy import Anatomy
+from discreet.release.shapes.file import File
+from discreet.release.shapes.permutation import Permutation
+
+__all__ = ["SHAPES", "File", "Shape", "misfit"]
+
+
+class Shape(Protocol):
+    """How one publication lays out a release."""
+
+    def files(self, promise: Promise) -> dict[str, File]:
+        """The data files by name."""
+        ...
+
+    def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
+        """Files laid side by side, the columns their rows are sorted by, and whether no two rows agree in them."""
+        ...
+
+    def tables(self, promise: Promise) -> dict[str, exp.Select]:
+        """The queries that make `qit` and `st` from the files, each there as `NAME file`."""
+        ...
+
+    def readme(self, manifest: Manifest) -> str:
+        """What the files hold and how to use them with nothing but a database."""
+        ...
+
+
+SHAPES: dict[str, Shape] = {"anatomy": Anatomy(), "permutation": Permutation()}
+
+
+def misfit(manifest: Manifest) -> str | None:
+    """How a manifest differs from the shape of its publication, if it does."""
+    return next(_misfits(manifest), None)
+
+
+def _misfits(manifest: Manifest) -> Iterator[str]:
+    promise = manifest.discreet
+    if promise.publication not in SHAPES:
+        yield f"it is a publication that this software does not know: `{promise.publication}`"
+        return
+    files = SHAPES[promise.publication].files(promise)
+    roles = [*promise.quasi, promise.sensitive, promise.group, promise.count, promise.row]
+    if len({name.lower() for name in roles}) != len(roles):
+        yield "a column has two roles"
+    if [resource.name for resource in manifest.resources] != list(files):
+        yield f"it has other tables than {' and '.join(f'`{name}`' for name in files)}"
+        return
+    for resource in manifest.resources:
+        file, names = files[resource.name], resource.table.names()
+        if resource.path != f"{resource.name}.{resource.format}":
+            yield "it lists a data file with a strange path"
+        if names != list(file.columns):
+            yield "it lists other columns than it promises"
+        if any(resource.kinds().get(name) != "integer" for name in file.added):
+            yield "its own columns are not whole numbers"
+        if resource.table.foreign_keys not in (None, file.links):
+            yield "its foreign keys are not a release's"

@@ -1,0 +1,52 @@
+"""Anatomy: the quasi-identifier table with groups, and the sensitive table that counts values per group."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.release.manifest import Manifest, Promise
+from discreet.release.shapes.file import File, column, link, named, quoted
+
+
+class Anatomy:
+    """The files `qit` and `st`."""
+
+    def files(self, promise: Promise) -> dict[str, File]:
+        group, count = promise.group, promise.count
+        return {
+            "qit": File((*promise.quasi, group), (group,), (link(group, "st"),)),
+            "st": File((group, promise.sensitive, count), (group, count)),
+        }
+
+    def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
+        group = promise.group
+        return [(("qit",), (group, *promise.quasi), False), (("st",), (group, promise.sensitive), True)]
+
+    def tables(self, promise: Promise) -> dict[str, exp.Select]:
+        counts = {"grp": promise.group, "value": promise.sensitive, "n": promise.count}
+        columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
+        return {"qit": exp.select("*").from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
+
+    def readme(self, manifest: Manifest) -> str:
+        promise = manifest.discreet
+        qit, st = manifest.resource("qit").path, manifest.resource("st").path
+        group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive))
+        return f"""An anatomized table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
+
+- `{qit}`: one row per person, with the quasi-identifiers as they are and the number of the person's group.
+- `{st}`: how many people of each group hold each value of {sensitive}.
+
+Which person of a group holds which value is not published. The expected number of people of each
+value, for any condition on the quasi-identifiers, in DuckDB or any other SQL engine that reads the files:
+
+```sql
+WITH hit AS (
+  SELECT {group} AS grp, COUNT(*) AS hits FROM '{qit}' WHERE TRUE GROUP BY {group}
+), held AS (
+  SELECT {group} AS grp, {sensitive} AS val, {count} AS n, SUM({count}) OVER (PARTITION BY {group}) AS size FROM '{st}'
+)
+SELECT held.val AS {sensitive}, SUM(held.n * hit.hits / CAST(held.size AS DOUBLE)) AS estimate
+FROM held JOIN hit ON held.grp = hit.grp
+GROUP BY held.val ORDER BY estimate DESC;
+```
+"""  # noqa: E501, S608 - a text to read; names are quoted
