@@ -102,8 +102,8 @@ def _sweep(counts, marks, k, e, width, known, same):  # type: ignore[no-untyped-
                 needed = min(needed, marks[b] - marks[found])
         if b > 0:
             reached[b] = b if start[b - 1] >= 0 or (start[b] >= 0 and counts[b] > 1) else reached[b - 1]
-        if start[b] < 0 and reached[b] < earliest:
-            break  # nothing further up can be reached any more
+        if start[b] < 0 and reached[b] < min(earliest, after):
+            break  # nothing further up can be reached any more, and the latest start has told what it needs
     return start, needed
 
 

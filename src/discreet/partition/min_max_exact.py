@@ -44,7 +44,7 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     """The group of every row; quasi-identifiers are not looked at."""
     if sensitive.size > LIMIT:
         raise InputError(
-            f"`min_max_exact` takes {LIMIT} rows at most, got {sensitive.size:,}: the cost grows with their fifth power",
+            f"`min_max_exact` takes {LIMIT} rows at most, got {sensitive.size:,}: the cost grows with the fifth power",
             hint="use `min_max`, whose widest group is at most twice as wide",
         )
     return assign_sorted(plan, sensitive, guarantee, secret)

@@ -1,0 +1,100 @@
+"""Ask a (k,e)-anonymous permutation of 10 million rows, against the same aggregate on the original table.
+
+Both are warm in DuckDB; the range condition takes about a quarter of the rows. Values that repeat (whole
+numbers) get the compact help table, values that hardly do (floats) the full one.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp, parse_one
+
+import discreet
+from ask import TIMES, milliseconds
+from discreet.answer import help_table, sources
+from discreet.engines import connect
+from discreet.publication.publish import publish_groups
+from measure import verdict
+
+QUESTIONS = ("SUM", "AVG")
+LIMITS = {100: 2, 10_000: 4}
+BUILT = 3
+
+
+def values(rows: int, *, whole: bool) -> np.ndarray:
+    drawn = np.random.default_rng(3).lognormal(10, 1, rows)
+    return np.rint(drawn).astype(np.int64) // 100 * 100 if whole else drawn
+
+
+def contiguous(rows: int, groups: int) -> np.ndarray:
+    """The group of the i-th smallest value: of neighbours, dealt further where more than 100 groups are wanted."""
+    blocks = np.arange(rows) * 100 // rows
+    return blocks * (groups // 100) + np.arange(rows) % (groups // 100)
+
+
+def main(rows: int) -> None:
+    ages = np.random.default_rng(2).integers(17, 95, rows).astype(np.int32)
+    print(f"{rows:,} rows, median of {TIMES}")
+    for whole in (True, False):
+        table = pa.table({"age": ages, "salary": values(rows, whole=whole)})
+        original = duckdb.connect()
+        original.register("table_", table)
+        original.execute("CREATE TABLE microdata AS FROM table_").fetchall()
+        for groups, limit in LIMITS.items():
+            ask(original, table, groups, limit)
+        original.close()
+
+
+def ask(original: duckdb.DuckDBPyConnection, table: pa.Table, groups: int, limit: float) -> None:
+    """Publish with so many contiguous groups; time opening and asking."""
+    policy = discreet.Policy(
+        quasi=["age"], sensitive="salary", guarantee={"k": 2, "e": 0}, publication="permutation", partition="min_sum"
+    )
+    with tempfile.TemporaryDirectory() as folder, discreet.read(table) as private:
+        codes = private.codes("salary")
+        of_row = np.empty(len(table), np.int32)
+        of_row[np.argsort(codes.codes, kind="stable")] = contiguous(len(table), groups)
+        release = publish_groups(private, policy, codes, of_row, to=Path(folder) / "release")
+        start = time.perf_counter()
+        desk = release.desk
+        opened = time.perf_counter() - start
+        desk.ask("SELECT SUM(salary) FROM microdata")
+        kind = "whole numbers" if pa.types.is_integer(table["salary"].type) else "floats"
+        print(f"\n{groups:,} groups of {kind}, opened in {opened:.1f} s")
+        for function in QUESTIONS:
+            sql = f"SELECT {function}(salary) FROM microdata WHERE age BETWEEN 20 AND 40"
+            base = milliseconds(lambda sql=sql: original.execute(sql).fetchall())
+            taken = milliseconds(lambda sql=sql: desk.ask(sql))
+            print(f"{function:4} {base:8.1f} ms {taken:8.1f} ms   {verdict(taken / base, limit)}")
+        release.close()
+        built(release)
+
+
+def built(release: discreet.release.Release) -> None:
+    """How long the help table takes, against sorting the table by group and value."""
+    engine = connect(groups=release.promise.groups)
+    sources.load(engine, release)
+    rows = exp.select(exp.column("group", quoted=True), "salary").from_(exp.to_table('"permuted file"'))
+    engine.load("pairs", rows.join(exp.to_table('"mapping file"'), using=["row"]))
+    start = time.perf_counter()
+    engine.load("sorted", parse_one('SELECT * FROM pairs ORDER BY "group", salary', dialect="duckdb"))
+    sort = time.perf_counter() - start
+    rows, runs = engine.run("SELECT SUM(n), COUNT(*) FROM held").to_pylist()[0].values()
+    start = time.perf_counter()
+    form = help_table.choose(int(rows), int(runs))
+    for name, query in help_table.tables(form, numeric=True).items():
+        engine.load(name, query)
+    taken = time.perf_counter() - start
+    print(f"{form} help table in {taken:.2f} s, a sort in {sort:.2f} s   {verdict(taken / sort, BUILT)}")
+    engine.close()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
