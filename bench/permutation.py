@@ -89,7 +89,7 @@ def built(release: discreet.release.Release) -> None:
     rows, runs = engine.run("SELECT SUM(n), COUNT(*) FROM held").to_pylist()[0].values()
     start = time.perf_counter()
     form = help_table.choose(int(rows), int(runs))
-    for name, query in help_table.tables(form, numeric=True).items():
+    for name, query in help_table.tables(form, kind=sources.sensitive_kind(release)).items():
         engine.load(name, query)
     taken = time.perf_counter() - start
     print(f"{form} help table in {taken:.2f} s, a sort in {sort:.2f} s   {verdict(taken / sort, BUILT)}")

@@ -75,7 +75,7 @@ class Desk:
                 self._check_types(question)
                 slots, form = self._slots_for(question), self._form_for(question)
                 query = rewrite(question, self.release.promise, slots, form)
-                made = {} if form is None else help_table.tables(form, numeric=sources.numeric(self.release))
+                made = {} if form is None else help_table.tables(form, kind=sources.sensitive_kind(self.release))
                 if slots is not None:
                     made[slots.name] = slots.table(self.release.promise.group)
             except RecursionError:
@@ -119,7 +119,7 @@ class Desk:
         if missing:
             return None
         form = help_table.choose(int(rows), int(runs))
-        for name, query in help_table.tables(form, numeric=sources.numeric(self.release)).items():
+        for name, query in help_table.tables(form, kind=sources.sensitive_kind(self.release)).items():
             self._engine.load(name, query)
         return form
 

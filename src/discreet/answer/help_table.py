@@ -1,10 +1,10 @@
 """The help table: what the values of a group add up to from the smallest on, looked up and not computed.
 
 Source: Koudas et al., "Aggregate query answering on anonymized tables", ICDE 2007, section 5.2,
-figure 4: per group and number of hits, the bounds of every aggregate. All of them follow from the
-sum of the group's `hits` smallest values and the last of these: the largest values are all but the
-smallest. So the table has one sum and one value per group and hits. It is made from the release
-alone, with window functions, in one of two forms that give the same answers:
+figure 4: per group and number of hits, the bounds of every aggregate. All of them follow from three
+things: the sum of the group's `hits` smallest values, the last of these, and the sum of the values
+`above` it, which are the largest of the group. It is made from the release alone, with window
+functions, in one of two forms that give the same answers:
 
     full     `steps`: one row per signature and number of hits, found by its `place`
     compact  `runs`: one row per run of equal values, found by the hits before it (an ASOF join);
@@ -32,12 +32,17 @@ def choose(rows: int, runs: int) -> Form:
     return "compact" if rows >= REPEATS * runs else "full"
 
 
-def tables(form: Form, *, numeric: bool) -> dict[str, exp.Expr]:
-    """The queries that make the tables from `held`, in order."""
-    number = parse_one("CAST(value AS DOUBLE)" if numeric else "CAST(NULL AS DOUBLE)")
+def tables(form: Form, *, kind: str) -> dict[str, exp.Expr]:
+    """The queries that make the tables from `held`, in order; `kind` is the type of the sensitive column."""
+    number = parse_one("CAST(value AS DOUBLE)" if kind in {"integer", "number"} else "CAST(NULL AS DOUBLE)")
+    # Whole numbers add up exactly; of others, a difference of sums may have lost what matters.
+    above = parse_one(DIFFERENCE if kind == "integer" else SUM_ABOVE, dialect="duckdb")
     made = {"totals": TOTALS, **(FULL if form == "full" else COMPACT)}
     return {
-        name: exp.replace_placeholders(parse_one(sql, dialect="duckdb"), number=number) for name, sql in made.items()
+        name: exp.replace_placeholders(
+            exp.replace_placeholders(parse_one(sql, dialect="duckdb"), above=above), number=number
+        )
+        for name, sql in made.items()
     }
 
 
@@ -56,7 +61,7 @@ def write(model: Model, form: Form, aggregate: Aggregate, name: str) -> Relation
 
 
 def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
-    """The smallest picks add up to what is found at `picks`, the largest to all but what is found at the rest."""
+    """The smallest picks add up to the sum up to there, the largest to the sum above all the others."""
     draws = exp.select("*").from_("draws_sensitive")
     ends = exp.union(
         draws.select("TRUE AS low", "picks AS hits"),
@@ -71,28 +76,34 @@ def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
         f"SUM(urns * picks * mean) FILTER (WHERE low){per_hit} AS estimate",
         f"SQRT(SUM({deviation}) FILTER (WHERE low)){per_hit} AS stderr",
         f"SUM(urns * found) FILTER (WHERE low){per_hit} AS low",
-        f"SUM(urns * (size * mean - found)) FILTER (WHERE NOT low){per_hit} AS high",
+        f"SUM(urns * found) FILTER (WHERE NOT low){per_hit} AS high",
         "SUM(urns * picks) FILTER (WHERE low) AS least",
     )
     return {
         f"{name}_ends": ends,
-        f"{name}_found": _look_up(form, f"{name}_ends", "hits", "sum"),
+        f"{name}_found": _look_up(form, f"{name}_ends", "hits", "sums"),
         f"{name}_sums": sums,
         name: exp.select(*model.keys(), INSIDE, "stderr", "low", "high", "least").from_(f"{name}_sums"),
     }
 
 
-def _look_up(form: Form, relation: str, hits: str, found: Literal["sum", "value"]) -> exp.Select:
-    """Beside each row of a relation: the totals of its urn, and the sum of the `hits` smallest values or their last."""
+def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"]) -> exp.Select:
+    """Beside each row of a relation: the totals of its urn, and what is `found` at `hits`.
+
+    That is the last of so many smallest values; or their sum, and where not `low` the sum of those above.
+    """
     query = exp.select("here.*", "least", "most", "mean", "variance").from_(exp.to_table(relation).as_("here"))
     query = query.join("totals", on="totals.signature = here.urn").where("picks > 0")
     if form == "full":
         place = f"steps.place = totals.place + {hits}"
-        return query.select(f"steps.{found} AS found").join("steps", on=place)
-    past, what = (">=", f"sum_below + ({hits} - below) * CAST(value AS DOUBLE)") if found == "sum" else (">", "value")
+        found = "CASE WHEN low THEN steps.sum ELSE steps.above END" if what == "sums" else "steps.value"
+        return query.select(f"{found} AS found").join("steps", on=place)
+    number = "CAST(value AS DOUBLE)"
+    low, high = f"sum_below + ({hits} - below) * {number}", f"sum_above + (below + n - {hits}) * {number}"
+    past, found = (">=", f"CASE WHEN low THEN {low} ELSE {high} END") if what == "sums" else (">", "value")
     run = exp.condition(f"runs.signature = here.urn AND {hits} {past} runs.below")
     query.append("joins", exp.Join(this=exp.to_table("runs"), method="ASOF", on=run))
-    return query.select(f"{what} AS found")
+    return query.select(f"{found} AS found")
 
 
 def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relations:
@@ -116,11 +127,15 @@ def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relation
     }
 
 
+IN_ORDER = "PARTITION BY signature ORDER BY value ROWS BETWEEN"
+DIFFERENCE = f"sum_all - SUM(n * :number) OVER ({IN_ORDER} UNBOUNDED PRECEDING AND CURRENT ROW)"
+SUM_ABOVE = f"COALESCE(SUM(n * :number) OVER ({IN_ORDER} 1 FOLLOWING AND UNBOUNDED FOLLOWING), 0)"
 TOTALS = """
     SELECT signature, CAST(SUM(size + 1) OVER (ORDER BY signature) - size - 1 AS BIGINT) AS place,
-           least, most, mean, variance
+           least, most, sum_all, mean, variance
     FROM (
-      SELECT signature, SUM(n) AS size, MIN(value) AS least, MAX(value) AS most, ANY_VALUE(mean) AS mean,
+      SELECT signature, SUM(n) AS size, SUM(n * :number) AS sum_all, ANY_VALUE(mean) AS mean,
+             MIN(value) AS least, MAX(value) AS most,
              SUM(n * (:number - mean) * (:number - mean)) / SUM(n) AS variance
       FROM held GROUP BY signature
     ) AS sizes
@@ -128,22 +143,20 @@ TOTALS = """
 COMPACT = {
     "runs": """
         SELECT signature, value, n, below,
-               SUM(n * :number) OVER (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
-                 - n * :number AS sum_below
-        FROM held
+               SUM(n * :number) OVER in_order - n * :number AS sum_below, :above AS sum_above
+        FROM held JOIN totals USING (signature)
+        WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
     """,
 }
 FULL = {
     "steps": """
-        SELECT totals.place + hits AS place, value, sum
+        SELECT place + ROW_NUMBER() OVER in_order AS place, value,
+               SUM(n * :number) OVER in_order AS sum, :above AS above
         FROM (
-          SELECT signature, ROW_NUMBER() OVER in_order AS hits, value, SUM(:number) OVER in_order AS sum
-          FROM (
-            SELECT signature, value FROM held
-            UNION ALL SELECT signature, value FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
-          ) AS copies
-          WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
-          UNION ALL SELECT signature, 0, NULL, 0 FROM totals
-        ) AS counted JOIN totals USING (signature)
+          SELECT signature, value, 1 AS n FROM held
+          UNION ALL SELECT signature, value, 1 FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
+        ) AS copies JOIN totals USING (signature)
+        WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
+        UNION ALL SELECT place, NULL, 0, sum_all FROM totals
     """,
 }

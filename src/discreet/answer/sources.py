@@ -24,17 +24,16 @@ from discreet.release.shapes.file import named
 
 def tables(release: Release) -> dict[str, exp.Expr]:
     """The queries that make the tables, in order, once every file is there as `NAME file`."""
-    number = exp.column("value", table="st") if numeric(release) else exp.null()
+    number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
     shaped = SHAPES[release.promise.publication].tables(release.promise)
     return {**shaped, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
 
 
-def numeric(release: Release) -> bool:
-    """Whether the sensitive values can be added up."""
-    sensitive = release.promise.sensitive
+def sensitive_kind(release: Release) -> str:
+    """The type of the sensitive column."""
     kinds = [resource.kinds() for resource in release.manifest.resources]
-    return any(kind.get(sensitive) in {"integer", "number"} for kind in kinds)
+    return next(kind[release.promise.sensitive] for kind in kinds if release.promise.sensitive in kind)
 
 
 def load(engine: Engine, release: Release) -> None:
