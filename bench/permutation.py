@@ -70,8 +70,7 @@ def ask(original: duckdb.DuckDBPyConnection, table: pa.Table, groups: int, limit
         print(f"\n{groups:,} groups of {kind}, opened in {opened:.1f} s")
         for function in QUESTIONS:
             sql = f"SELECT {function}(salary) FROM microdata WHERE age BETWEEN 20 AND 40"
-            base = milliseconds(lambda sql=sql: original.execute(sql).fetchall())
-            taken = milliseconds(lambda sql=sql: desk.ask(sql))
+            base, taken = milliseconds(lambda sql=sql: original.execute(sql).fetchall(), lambda sql=sql: desk.ask(sql))
             print(f"{function:4} {base:8.1f} ms {taken:8.1f} ms   {verdict(taken / base, limit)}")
         release.close()
         built(release)
@@ -86,13 +85,14 @@ def built(release: discreet.release.Release) -> None:
     start = time.perf_counter()
     engine.load("sorted", parse_one('SELECT * FROM pairs ORDER BY "group", salary', dialect="duckdb"))
     sort = time.perf_counter() - start
-    rows, runs = engine.run("SELECT SUM(n), COUNT(*) FROM held").to_pylist()[0].values()
     start = time.perf_counter()
-    form = help_table.choose(int(rows), int(runs))
-    for name, query in help_table.tables(form, kind=sources.sensitive_kind(release)).items():
+    table = help_table.plan(engine, sources.sensitive_kind(release))
+    for name, query in table.tables().items() if table is not None else ():
         engine.load(name, query)
     taken = time.perf_counter() - start
-    print(f"{form} help table in {taken:.2f} s, a sort in {sort:.2f} s   {verdict(taken / sort, BUILT)}")
+    print(
+        f"{table and table.form} help table in {taken:.2f} s, a sort in {sort:.2f} s   {verdict(taken / sort, BUILT)}"
+    )
     engine.close()
 
 

@@ -1,6 +1,7 @@
 """Pairs of a question and a query over the released files, written by hand; both are executed and must agree."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import duckdb
@@ -10,11 +11,17 @@ import pytest
 
 from discreet import Policy, publish
 
-CASES = (Path(__file__).parent.parent / "cases" / "sql" / "anatomy.sql").read_text(encoding="utf-8")
+PLACE = Path(__file__).parent.parent / "cases" / "sql"
+CASES = {name: (PLACE / f"{name}.sql").read_text(encoding="utf-8") for name in ("anatomy", "permutation")}
 PAIRS = [
-    pytest.param(*parts, id=parts[0])
-    for parts in re.findall(r"^-- (.+?) \| (\w+)\n([^;]+);\n([^;]+);\n", CASES, re.MULTILINE)
+    pytest.param(publication, *parts[1:], id=f"{publication}: {parts[0]}")
+    for publication, cases in CASES.items()
+    for parts in re.findall(r"^-- (.+?) \| (\w+)\n([^;]+);\n([^;]+);\n", cases, re.MULTILINE)
 ]
+RULES = {
+    "anatomy": {"guarantee": {"l": 4}, "partition": "deal", "missing_sensitive": "value"},
+    "permutation": {"guarantee": {"k": 4, "e": 10_000}, "partition": "auto", "missing_sensitive": "withhold"},
+}
 QUASI = ["age", "sex", "education"]
 
 
@@ -29,29 +36,23 @@ def with_gaps(table):
 
 @pytest.fixture(scope="module")
 def releases(people, tmp_path_factory):
-    """Two releases, and for each a plain DuckDB in which the files are `qit` and `st`."""
+    """Two releases of each publication, and for each a plain DuckDB that has the files under their names."""
     place, made = tmp_path_factory.mktemp("releases"), {}
-    for name, table in {"people": people, "gaps": with_gaps(people)}.items():
-        policy = Policy(
-            name="people",
-            quasi=QUASI,
-            sensitive="salary",
-            drop="rest",
-            guarantee={"l": 4},
-            partition="deal",
-            missing_sensitive="value",
-        )
-        release = publish(table, policy, to=place / name)
+    tables = {"people": people, "gaps": with_gaps(people)}
+    for publication, name in product(RULES, tables):
+        rules = {"name": "people", "quasi": QUASI, "sensitive": "salary", "drop": "rest", **RULES[publication]}
+        policy = Policy(**rules, publication=publication)
+        release = publish(tables[name], policy, to=place / publication / name)
         plain = duckdb.connect()
-        for file in ("qit", "st"):
-            plain.execute(f"CREATE VIEW {file} AS SELECT * FROM '{release.file(file)}'")
-        made[name] = release, plain
+        for resource in release.manifest.resources:
+            plain.execute(f"CREATE VIEW {resource.name} AS SELECT * FROM '{release.file(resource.name)}'")
+        made[publication, name] = release, plain
     return made
 
 
-@pytest.mark.parametrize(("title", "name", "question", "by_hand"), PAIRS)
-def test_pair(releases, title, name, question, by_hand):
-    release, plain = releases[name]
+@pytest.mark.parametrize(("publication", "name", "question", "by_hand"), PAIRS)
+def test_pair(releases, publication, name, question, by_hand):
+    release, plain = releases[publication, name]
     answer = release.ask(question)
     expected = plain.execute(by_hand)
     columns = [column[0] for column in expected.description]
@@ -67,5 +68,7 @@ def _is_number(value):
     return value is not None and not isinstance(value, bool | str)
 
 
-def test_there_are_pairs():
-    assert len(PAIRS) == len(re.findall(r"^-- ", CASES, re.MULTILINE)) >= 25
+@pytest.mark.parametrize(("publication", "least"), [("anatomy", 25), ("permutation", 12)])
+def test_there_are_pairs(publication, least):
+    found = [pair for pair in PAIRS if pair.values[0] == publication]
+    assert len(found) == len(re.findall(r"^-- ", CASES[publication], re.MULTILINE)) >= least

@@ -1,6 +1,7 @@
 """The order attack recovers no more than a blind guess from any release, and finds a planted leak."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pyarrow as pa
@@ -8,17 +9,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.audit.files import read_tables
+from discreet.audit.metrics import rce
 from discreet.audit.order import attack, blind
 from discreet.partition import PARTITIONS
 from discreet.partition.deal import plan
 from discreet.partition.kernels import shuffle_by_value
+from discreet.partition.min_max_exact import LIMIT
 from discreet.partition.secret import Secret
 from discreet.policy import Policy
+from discreet.publication import permutation
 from discreet.publication.publish import publish, publish_groups
 from discreet.table import read
 
 ROWS = 20_000
 L = 5
+FOR_L = [name for name, partition in PARTITIONS.items() if not partition.only or "l" in partition.only]
+FOR_RANGES = [name for name, partition in PARTITIONS.items() if not partition.only or "e" in partition.only]
+LARGE = [name for name in FOR_RANGES if name != "min_max_exact"]
 
 
 @pytest.fixture(scope="module")
@@ -34,17 +42,59 @@ def people():
     return pa.table({"person": chance.permutation(ROWS).astype(np.int32), "age": age, "salary": salary})
 
 
+@pytest.fixture(scope="module")
+def earners(people):
+    """The same with salaries to the cent, hardly any of which is held twice."""
+    cents = np.sort(np.random.default_rng(8).gamma(2, 900_000, ROWS).astype(np.int64))
+    return people.set_column(2, "salary", pa.array(cents))
+
+
 def policy(partition):
     return Policy(quasi=["age", "person"], sensitive="salary", guarantee={"l": L}, partition=partition)
 
 
+def ranges(partition, e=5, publication="permutation"):
+    return Policy(
+        quasi=["age", "person"],
+        sensitive="salary",
+        guarantee={"k": L, "e": e},
+        partition=partition,
+        publication=publication,
+    )
+
+
 def truth(release, people):
-    """The real value of each row of the quasi-identifier table."""
-    where = pc.index_in(pq.read_table(release.file("qit"))["person"], people["person"].combine_chunks())
+    """The real value of each person's row, in the order of the file."""
+    shown = pq.read_table(release.file("qit" if release.promise.publication == "anatomy" else "permuted"))
+    where = pc.index_in(shown["person"], people["person"].combine_chunks())
     return people["salary"].combine_chunks().take(where.combine_chunks())
 
 
-@pytest.mark.parametrize("partition", PARTITIONS)
+def chance(release):
+    """How many rows are linked to their real value if each group's values are dealt to its rows at random.
+
+    The mean, and the variance, of the matches of two arrangements of N values of which c are equal, summed over
+    groups: (sum c^2) / N and ((sum c^2)^2 - 2 N sum c^3 + N^2 sum c^2) / (N^2 (N - 1)).
+    """
+    st = read_tables(release).st
+    counts, group = st["n"].to_numpy().astype(float), st["grp"].to_numpy() - 1
+    size, square, cube = (np.bincount(group, counts**power) for power in (1, 2, 3))
+    variance = (square**2 - 2 * size * cube + size**2 * square) / (size**2 * (size - 1))
+    return float((square / size).sum()), float(variance.sum())
+
+
+def test_chance_is_what_trying_every_arrangement_gives():
+    """The formula above against brute force."""
+    for values in ([1, 2], [1, 1, 2], [1, 2, 3, 4], [1, 1, 2, 2, 3], [1, 1, 1, 2]):
+        matches = [sum(a == b for a, b in zip(values, other, strict=True)) for other in permutations(values)]
+        counts, size = np.unique(values, return_counts=True)[1], len(values)
+        square, cube = (counts**2).sum(), (counts**3).sum()
+        assert np.mean(matches) == pytest.approx(square / size)
+        variance = (square**2 - 2 * size * cube + size**2 * square) / (size**2 * (size - 1))
+        assert np.var(matches) == pytest.approx(variance)
+
+
+@pytest.mark.parametrize("partition", FOR_L)
 @pytest.mark.parametrize("seed", [None, 1])
 def test_anatomy_order_tells_nothing(people, partition, seed, tmp_path):
     release = publish(people, policy(partition), to=tmp_path / "r", seed=seed)
@@ -55,11 +105,41 @@ def test_anatomy_order_tells_nothing(people, partition, seed, tmp_path):
         assert links.recovered(truth(release, people)) <= guess + tolerance, links.hypothesis
 
 
-@pytest.mark.parametrize("partition", PARTITIONS)
-def test_order_of_source_does_not_move_groups(people, partition, tmp_path):
+@pytest.mark.parametrize("publication", ["permutation", "anatomy"])
+@pytest.mark.parametrize("partition", LARGE)
+def test_permutation_order_tells_nothing(people, earners, partition, publication, tmp_path):
+    """Neither with many equal salaries nor with different ones."""
+    for table, e in ((people, 5), (earners, 1_000)):
+        release = publish(table, ranges(partition, e, publication), to=tmp_path / str(e), seed=1)
+        mean, variance = chance(release)
+        assert blind(release) == pytest.approx(mean / ROWS)
+        links = attack(release)
+        assert ("as published" in {one.hypothesis for one in links}) == (publication == "permutation")
+        for one in links:
+            found = ROWS * one.recovered(truth(release, table))
+            assert found <= mean + 5 * math.sqrt(variance) + 1e-6, one.hypothesis
+
+
+def test_small_permutations_tell_nothing_either(earners, tmp_path):
+    """The exact partition takes few rows: the links of many releases are counted together."""
+    draw = np.random.default_rng(9)
+    found, mean, variance = {}, 0.0, 0.0
+    for number in range(8):
+        some = earners.take(np.sort(draw.choice(ROWS, LIMIT // 2, replace=False)))
+        release = publish(some, ranges("min_max_exact", 1_000), to=tmp_path / str(number), seed=number)
+        mean, variance = mean + chance(release)[0], variance + chance(release)[1]
+        for one in attack(release):
+            matches = len(some) * one.recovered(truth(release, some))
+            found[one.hypothesis] = found.get(one.hypothesis, 0) + matches
+    assert len(found) == 5
+    assert max(found.values()) <= mean + 5 * math.sqrt(variance)
+
+
+@pytest.mark.parametrize("rules", [*map(policy, FOR_L), *map(ranges, LARGE)], ids=lambda rules: rules.partition)
+def test_order_of_source_does_not_move_groups(people, rules, tmp_path):
     """Group numbers do not follow the row numbers of the source inside a sensitive value."""
-    release = publish(people, policy(partition), to=tmp_path / "r")
-    qit = pq.read_table(release.file("qit"))
+    release = publish(people, rules, to=tmp_path / "r")
+    qit = read_tables(release).qit
     real = truth(release, people).to_numpy()
     row = np.empty(ROWS)
     row[people["person"].to_numpy()] = np.arange(ROWS)
@@ -67,11 +147,11 @@ def test_order_of_source_does_not_move_groups(people, partition, tmp_path):
     together, count = 0.0, 0
     for value in np.unique(real):
         mine = real == value
-        if mine.sum() > 30:
+        if mine.sum() > 30 and np.ptp(group[mine]) > 0:
             within = np.corrcoef(np.argsort(np.argsort(source[mine])), np.argsort(np.argsort(group[mine])))[0, 1]
             together += within * math.sqrt(mine.sum())
             count += 1
-    assert abs(together / math.sqrt(count)) < 5
+    assert abs(together) <= 5 * math.sqrt(count)  # some partitions never divide the rows of a value
 
 
 def leaked(people, tmp_path, *, order):
@@ -81,7 +161,7 @@ def leaked(people, tmp_path, *, order):
     counts = sensitive.counts()
     ranked = shuffle_by_value(sensitive.codes, counts, Secret(3).words(ROWS))
     groups = np.empty(ROWS, np.int32)
-    groups[ranked] = plan(counts, 1, L, 1)
+    groups[ranked] = plan(counts, 1, L, 1, 0, np.zeros(0, np.int64))
     release = publish_groups(table, rules, sensitive, groups, to=tmp_path / "r")
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     key = np.empty(ROWS)
@@ -107,10 +187,76 @@ def test_order_attack_finds_rows_left_in_the_order_of_values(people, tmp_path):
     assert not release.verify().ok
 
 
+def unshuffled(draft):
+    """Every row keeps its own value."""
+    return draft.sensitive.codes
+
+
+def sorted_by_value(draft):
+    """The values of a group in ascending order, laid on its rows in the order of the source."""
+    given = np.empty_like(draft.sensitive.codes)
+    given[np.argsort(draft.groups, kind="stable")] = draft.sensitive.codes[
+        np.lexsort((draft.sensitive.codes, draft.groups))
+    ]
+    return given
+
+
+@pytest.mark.parametrize("shuffled", [unshuffled, sorted_by_value])
+@pytest.mark.parametrize("partition", ["tightest", "deal"])
+def test_order_attack_finds_values_that_were_not_shuffled(earners, partition, shuffled, tmp_path, monkeypatch):
+    """Such a release keeps its promise to the letter and verifies: only an attack shows what is wrong with it."""
+    monkeypatch.setattr(permutation, "shuffled", shuffled)
+    release = publish(earners, ranges(partition, 1_000), to=tmp_path / "r", seed=1)
+    [first, *_] = attack(release)
+    assert first.hypothesis == "as published"
+    assert first.recovered(truth(release, earners)) > 0.99 > 3 * blind(release)
+    assert release.verify().ok
+
+
+def test_order_attack_finds_half_of_the_values_in_their_place(earners, tmp_path, monkeypatch):
+    """A shuffle that leaves every second group as it was."""
+    honest = permutation.shuffled
+
+    def lazy(draft):
+        return np.where(draft.groups % 2 == 0, draft.sensitive.codes, honest(draft))
+
+    monkeypatch.setattr(permutation, "shuffled", lazy)
+    release = publish(earners, ranges("tightest", 1_000), to=tmp_path / "r", seed=1)
+    mean, variance = chance(release)
+    found = ROWS * attack(release)[0].recovered(truth(release, earners))
+    assert found > mean + 50 * math.sqrt(variance)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_permutation_blurs_as_much_as_the_anatomy_of_the_same_groups(people, form, tmp_path):
+    small = people.take(np.arange(0, ROWS, 40))
+    table = read(small)
+    sensitive = table.codes("salary")
+    groups = (np.arange(len(small)) % 25).astype(np.int32)
+    made = {}
+    for publication in ("anatomy", "permutation"):
+        rules = ranges("deal", 3, publication)
+        made[publication] = publish_groups(table, rules, sensitive, groups, to=tmp_path / publication, format=form)
+    table.close()
+    one, other = made.values()
+    assert rce(one) == pytest.approx(rce(other))
+    assert rce(one) == pytest.approx(len(small) * (1 - blind(one)))
+    assert blind(one) == pytest.approx(blind(other))
+    assert read_tables(one).st.sort_by([("grp", "ascending"), ("value", "ascending")]).to_pylist() == (
+        read_tables(other).st.to_pylist()
+    )
+
+
 def test_files_tell_nothing_beside_their_rows(people, tmp_path):
     """Row groups are cut by number of rows, statistics are those of the released columns, no notes are kept."""
-    release = publish(people, policy("local"), to=tmp_path / "r")
-    for name, columns in (("qit", ["age", "person", "group"]), ("st", ["group", "salary", "count"])):
+    anatomy = publish(people, policy("local"), to=tmp_path / "a")
+    permuted = publish(people, ranges("tightest"), to=tmp_path / "p")
+    for release, name, columns in (
+        (anatomy, "qit", ["age", "person", "group"]),
+        (anatomy, "st", ["group", "salary", "count"]),
+        (permuted, "permuted", ["row", "age", "person", "salary"]),
+        (permuted, "mapping", ["row", "group"]),
+    ):
         about = pq.read_metadata(release.file(name))
         assert about.metadata is None
         assert about.schema.names == columns

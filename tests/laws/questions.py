@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -124,7 +124,8 @@ KINDS = {
     ),
 }
 QUASI = ("integer", "integer", "string", "string", "boolean", "date", "float", "decimal", "timestamp")
-NAMES = ("age", "Zip code", "value", "n", "group", "grp", "key_0", "picks", "select", 'a"b', "urn; --")
+NAMES = ("age", "Zip code", "value", "n", "group", "grp", "key_0", "picks", "select", 'a"b', "urn; --", "row")
+MEASURABLE = ("integer", "float", "decimal", "large", "date", "timestamp")  # what `permutation` publishes
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,7 @@ class Case:
     sensitive: Column
     table: pa.Table
     groups: tuple[int, ...]
+    publication: str = "anatomy"
 
     @contextmanager
     def released(self) -> Iterator[Release]:
@@ -175,6 +177,7 @@ class Case:
             sensitive=self.sensitive.name,
             guarantee={"k": 2},
             partition="deal",
+            publication=self.publication,
             missing_sensitive="value",
         )
         with tempfile.TemporaryDirectory() as folder:
@@ -186,19 +189,20 @@ class Case:
                 yield release
 
     def __str__(self) -> str:
-        return f"{self.table.to_pydict()} in the groups {self.groups}"
+        return f"{self.publication} of {self.table.to_pydict()} in the groups {self.groups}"
 
 
-def random_case(rng: Random, kinds: Sequence[str], *, alike: bool = False) -> Case:
+def random_case(rng: Random, kinds: Sequence[str], *, alike: bool = False, gaps: bool = True) -> Case:
     """A tiny table whose worlds can be enumerated, with a sensitive column of one of `kinds`.
 
     It has one to three groups of two to five rows; if `alike`, more groups, with the same sensitive values.
+    Sensitive values may be missing unless there are to be no `gaps`. It is published one way or the other.
     """
     kind = rng.choice(kinds)
     if alike:
-        groups = [_cells(rng, kind, rng.randint(2, 3))] * rng.randint(2, 6)
+        groups = [_cells(rng, kind, rng.randint(2, 3), gaps=gaps)] * rng.randint(2, 6)
     else:
-        groups = [_cells(rng, kind, rng.choice([2, 3, 3, 4, 5])) for _ in range(rng.randint(1, 3))]
+        groups = [_cells(rng, kind, rng.choice([2, 3, 3, 4, 5]), gaps=gaps) for _ in range(rng.randint(1, 3))]
     if all(value is None for group in groups for value in group):
         groups[0] = [*groups[0][1:], KINDS[kind].values[0]]
     while prod(map(arrangements, groups)) > WORLDS:
@@ -209,7 +213,7 @@ def random_case(rng: Random, kinds: Sequence[str], *, alike: bool = False) -> Ca
     kinds_of_quasi = rng.choices(QUASI, k=rng.randint(2, 3))
     columns = {(name, of): _cells(rng, of, len(rows)) for name, of in zip(names, kinds_of_quasi, strict=False)}
     columns[names[3], kind] = [value for _, value in rows]
-    return _case(columns, [number for number, _ in rows])
+    return _published(rng, _case(columns, [number for number, _ in rows]))
 
 
 def random_crowd(rng: Random, size: int, *, missing: bool) -> Case:
@@ -228,7 +232,7 @@ def random_crowd(rng: Random, size: int, *, missing: bool) -> Case:
             held.append(value)
     kinds = rng.choices(QUASI, k=3)
     columns = {(name, of): _cells(rng, of, size) for name, of in zip(NAMES, kinds, strict=False)}
-    return _case({**columns, ("held", kind): held}, [0] * size)
+    return _published(rng, _case({**columns, ("held", kind): held}, [0] * size))
 
 
 def random_question(rng: Random, quasi: Sequence[Column], sensitive: Column, *, keys: bool = False) -> Question:
@@ -236,6 +240,21 @@ def random_question(rng: Random, quasi: Sequence[Column], sensitive: Column, *, 
     by = rng.sample([*quasi, sensitive], rng.randint(1, 2)) if keys else []
     measures = [_measure(rng, quasi, sensitive) for _ in range(rng.choice([1, 1, 2, 3]))]
     return Question(tuple(column.value(rng) for column in by), tuple(measures), _where(rng, quasi, sensitive))
+
+
+def random_lookup(rng: Random, quasi: Sequence[Column], sensitive: Column) -> Question:
+    """A question of the kind that the help table is for: about sensitive values as they are, by quasi-identifiers.
+
+    One in four has a condition on the sensitive values too, which the help table cannot serve.
+    """
+    functions: list[Function] = ["min", "max", "count"]
+    functions += [] if sensitive.kind in {"date", "timestamp"} else ["sum", "avg"]
+    chosen = rng.sample(functions, rng.randint(2, len(functions)))
+    measures = tuple(Measure(f"{name.upper()}({sensitive.quoted})", name, sensitive.quoted) for name in chosen)
+    parts = [_condition(rng, quasi)] if rng.random() < 0.8 else []
+    parts += [_condition(rng, [sensitive])] if rng.random() < 0.25 else []
+    keys = tuple(column.value(rng) for column in rng.sample(quasi, rng.choice([0, 0, 1, 2])))
+    return Question(keys, measures, " AND ".join(f"({part})" for part in parts) or None)
 
 
 def random_doubt(rng: Random) -> Case:
@@ -259,7 +278,7 @@ def side_by_side(cases: Sequence[Case]) -> Case:
     table = pa.concat_tables(case.table for case in cases).add_column(0, "which", pa.array(whiches))
     which = Column.of("which", "integer", whiches)
     numbers = [groups[n, group] for n, case in enumerate(cases) for group in case.groups]
-    return Case((which, *cases[0].quasi), cases[0].sensitive, table, tuple(numbers))
+    return Case((which, *cases[0].quasi), cases[0].sensitive, table, tuple(numbers), cases[0].publication)
 
 
 def random_quantile(rng: Random, function: Function, argument: str) -> Measure:
@@ -279,9 +298,15 @@ def _case(columns: dict[tuple[str, str], list[Any]], groups: Sequence[int]) -> C
     return Case(tuple(quasi), sensitive, table, tuple(groups))
 
 
-def _cells(rng: Random, kind: str, size: int) -> list[Any]:
+def _published(rng: Random, case: Case) -> Case:
+    """The same, published in one of the ways that its sensitive column allows."""
+    ways = ["anatomy", "permutation"] if case.sensitive.kind in MEASURABLE else ["anatomy"]
+    return replace(case, publication=rng.choice(ways))
+
+
+def _cells(rng: Random, kind: str, size: int, *, gaps: bool = True) -> list[Any]:
     values: list[Any] = rng.choices(KINDS[kind].values, k=size)
-    if rng.random() < 0.4:
+    if gaps and rng.random() < 0.4:
         values = [None if rng.random() < 0.3 else value for value in values]
     return values
 

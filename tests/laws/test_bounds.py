@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from itertools import chain, combinations
 from pathlib import Path
 from random import Random
@@ -20,12 +21,14 @@ from hypothesis import strategies as st
 
 from discreet import Policy, publish
 from discreet.partition import PARTITIONS
+from discreet.partition.min_max_exact import LIMIT
 from discreet.release import Release
-from laws.questions import random_crowd, random_question
+from laws.questions import MEASURABLE, Case, random_crowd, random_lookup, random_question
 from laws.worlds import Measure, Question
 
 RANDOM = st.randoms(use_true_random=True)
 THRESHOLDS = {"k": 5, "l": 3, "distinct_l": 4}
+RANGES = [name for name, partition in PARTITIONS.items() if not partition.only or "e" in partition.only]
 SUBSETS = list(chain.from_iterable(combinations(THRESHOLDS, size) for size in (1, 2, 3)))
 
 Rows = dict[tuple[Any, ...], list[tuple[Any, Any]]]
@@ -72,6 +75,32 @@ def test_bounds_contain_the_truth(partition: str, guarantee: Mapping[str, int], 
                 _check_truth(question, _bounds(release, question), _truth(rows, question))
 
 
+@pytest.mark.parametrize("partition", RANGES)
+@law(2)
+@given(RANDOM)
+def test_bounds_from_permutations_contain_the_truth(partition: str, rng: Random) -> None:
+    rng.seed(f"{partition} {rng.random()}")
+    missing = rng.choice(["error", "withhold"])
+    size = rng.randint(20, LIMIT) if partition == "min_max_exact" else rng.randint(100, 500)
+    case = _measurable(rng, size, missing=missing == "withhold")
+    rows = case.table.filter(pc.is_valid(case.table[case.sensitive.name]))
+    policy = Policy(
+        quasi=tuple(column.name for column in case.quasi),
+        sensitive=case.sensitive.name,
+        guarantee={"k": rng.randint(2, 4), "e": _part_of_range(rng, rows[case.sensitive.name])},
+        partition=partition,
+        publication=rng.choice(["permutation", "permutation", "anatomy"]),
+        missing_sensitive=missing,
+    )
+    note(f"{rows.schema}\n{policy}")
+    with TemporaryDirectory() as folder:
+        release = publish(case.table, policy, to=Path(folder) / "release", seed=rng.getrandbits(32))
+        with closing(release.desk):
+            for way in (random_lookup, random_question, random_lookup):
+                question = way(rng, case.quasi, case.sensitive)
+                _check_truth(question, _bounds(release, question), _truth(rows, question))
+
+
 @law(20)
 @given(RANDOM)
 def test_smaller_groups_never_widen_bounds(rng: Random) -> None:
@@ -94,6 +123,24 @@ def test_smaller_groups_never_widen_bounds(rng: Random) -> None:
                 if inner != (None, None):
                     shown = f"{question.sql}: at {keys}, {measure.text} in {inner}, before in {outer}"
                     assert all(_within(measure, end, *outer) for end in inner), shown
+
+
+def _measurable(rng: Random, size: int, *, missing: bool) -> Case:
+    """A crowd whose sensitive values have ranges."""
+    while True:
+        case = random_crowd(rng, size, missing=missing)
+        if case.sensitive.kind in MEASURABLE:
+            return case
+
+
+def _part_of_range(rng: Random, values: pa.ChunkedArray) -> float:
+    """A range that some of these values span: whole or not, of dates in days, and now and then all there is."""
+    ends = pc.min_max(values).as_py()
+    width = ends["max"] - ends["min"]
+    width = width.days if isinstance(width, timedelta) else width
+    if rng.random() < 0.2:
+        return width if isinstance(width, int) else float(width)
+    return rng.choice([int(width) // 3, 0, float(width) * rng.random()])
 
 
 def _bounds(release: Release, question: Question) -> Rows:

@@ -251,6 +251,131 @@ def test_combinations_that_make_no_sense(load, guarantee, message):
     assert mistakes(lambda: load(text)) == [(4, "partition", message)]
 
 
+BY_RANGE = [name for name, way in PARTITIONS.items() if way.only and "e" in way.only]
+
+
+@pytest.mark.parametrize(("text", "e"), [("100", 100), ("0.5", 0.5), ("0", 0), ("1e3", 1000.0), ("2_000", 2000)])
+def test_ranges_in_toml(load, text, e):
+    policy = load(f"""
+quasi = ["age", "zip"]
+sensitive = "pay"
+publication = "permutation"
+
+[guarantee]
+k = 3
+e = {text}
+""")
+    assert policy == Policy(
+        quasi=["age", "zip"], sensitive="pay", publication="permutation", guarantee={"k": 3, "e": e}
+    )
+    assert type(policy.guarantee["e"]) is type(e)
+    assert policy.partition == "tightest"
+
+
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+def test_auto_is_tightest_where_ranges_are_promised_alone(publication):
+    plain = {**PLAIN, "publication": publication}
+    assert Policy(**{**plain, "guarantee": {"k": 3, "e": 5}}).partition == "tightest"
+    assert Policy(**{**plain, "guarantee": {"k": 3}}).partition == "local"
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "key", "message"),
+    [
+        ({"k": 1, "e": 5}, "guarantee.k", "expected 2 or more, got 1: less promises nothing"),
+        ({"k": 3, "e": -1}, "guarantee.e", "expected 0 or more, got -1: less promises nothing"),
+        ({"k": 3, "e": -1e-9}, "guarantee.e", "expected 0 or more, got -1e-09: less promises nothing"),
+        ({"k": 3, "e": float("nan")}, "guarantee.e", "expected a number, got nan"),
+        ({"k": 3, "e": float("inf")}, "guarantee.e", "expected a number, got inf"),
+        ({"k": 3, "e": float("-inf")}, "guarantee.e", "expected a number, got -inf"),
+        ({"k": 3, "e": "100"}, "guarantee.e", "expected a number, got '100'"),
+        ({"k": 3, "e": True}, "guarantee.e", "expected a number, got True"),
+        ({"k": 3, "e": None}, "guarantee.e", "expected a number, got None"),
+        ({"k": 3, "e": [5]}, "guarantee.e", "expected a number, got [5]"),
+        ({"k": 3.0, "e": 5}, "guarantee.k", "expected a whole number, got 3.0"),
+        ({"k": 3, "E": 5}, "guarantee.E", "is not a guarantee; did you mean `e`?"),
+        ({"e": 5}, "guarantee.e", "is promised together with k, the number of distinct values; add it"),
+    ],
+    ids=str,
+)
+def test_each_mistake_about_ranges(guarantee, key, message):
+    """Told once, whatever way the release is made."""
+    for more in ({}, {"publication": "permutation"}, {"partition": "local"}):
+        assert mistakes(lambda more=more: Policy(**{**PLAIN, "guarantee": guarantee, **more})) == [(None, key, message)]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("nan", 5, "expected a number, got nan"),
+        ("-inf", 5, "expected a number, got -inf"),
+        ('"100"', 5, "expected a number, got '100'"),
+        ("true", 5, "expected a number, got True"),
+        ("-0.5", 5, "expected 0 or more, got -0.5: less promises nothing"),
+    ],
+)
+def test_mistakes_about_ranges_have_their_line(load, text, line, message):
+    written = f'quasi = ["age"]\nsensitive = "ill"\n[guarantee]\nk = 3\ne = {text}\n'
+    assert mistakes(lambda: load(written)) == [(line, "guarantee.e", message)]
+
+
+def test_missing_values_have_no_place_in_a_range(load):
+    message = 'a missing value has no place in a range; use "withhold" or leave e out'
+    wrong = {**PLAIN, "guarantee": {"k": 3, "e": 5}, "missing_sensitive": "value"}
+    assert mistakes(lambda: Policy(**wrong)) == [(None, "missing_sensitive", message)]
+    text = 'quasi = ["age"]\nsensitive = "ill"\nmissing_sensitive = "value"\nguarantee = { k = 3, e = 5 }\n'
+    assert mistakes(lambda: load(text)) == [(3, "missing_sensitive", message)]
+    for right in ("error", "withhold"):
+        Policy(**{**wrong, "missing_sensitive": right})
+
+
+@pytest.mark.parametrize("partition", BY_RANGE)
+def test_partitions_that_know_only_ranges(load, partition):
+    needs = f"`{partition}` needs the guarantee `e`; add it, or use `deal` or `local`"
+    cannot = f"`{partition}` cannot keep the promise `{{}}`; use `deal` or `local`"
+    for guarantee, messages in (
+        ({"k": 3}, [needs]),
+        ({"l": 3}, [needs, cannot.format("l")]),
+        ({"k": 3, "e": 5, "l": 2}, [cannot.format("l")]),
+        ({"k": 3, "e": 5, "distinct_l": 2}, [cannot.format("distinct_l")]),
+        ({"k": 3, "e": 5}, []),
+    ):
+        given = {**PLAIN, "guarantee": guarantee, "partition": partition}
+        expected = [(None, "partition", message) for message in messages]
+        assert (mistakes(lambda given=given: Policy(**given)) if messages else Policy(**given) and []) == expected
+    text = f'quasi = ["age"]\nsensitive = "ill"\npartition = "{partition}"\nguarantee = {{ k = 3 }}\n'
+    assert mistakes(lambda: load(text)) == [(3, "partition", needs)]
+
+
+def test_anatomize_knows_no_ranges():
+    found = mistakes(lambda: Policy(**{**PLAIN, "guarantee": {"l": 5, "k": 3, "e": 2}, "partition": "anatomize"}))
+    assert (None, "partition", "`anatomize` cannot keep the promise `e`; use `deal` or `local`") in found
+
+
+@pytest.mark.parametrize("kind", ["integer", "float", "decimal", "date", "timestamp"])
+def test_ranges_and_permutations_fit_what_has_an_order(kind):
+    for publication in ("anatomy", "permutation"):
+        policy = Policy(**{**PLAIN, "guarantee": {"k": 3, "e": 5}, "publication": publication})
+        policy.fit(columns(age="integer", zip="string", ill=kind))
+
+
+@pytest.mark.parametrize("kind", ["string", "boolean", "time"])
+def test_ranges_and_permutations_do_not_fit_the_rest(kind):
+    fitted = columns(age="integer", zip="string", ill=kind)
+    permuted = f"`permutation` needs numbers or dates, but `ill` holds {kind.upper()}; use `anatomy`"
+    ranged = f"a range needs numbers or dates, but `ill` holds {kind.upper()}; use `l` or `distinct_l`"
+    for more, expected in (
+        ({"publication": "permutation"}, [(None, "publication", permuted)]),
+        ({"guarantee": {"k": 3, "e": 5}}, [(None, "guarantee.e", ranged)]),
+        (
+            {"publication": "permutation", "guarantee": {"k": 3, "e": 5}},
+            [(None, "publication", permuted), (None, "guarantee.e", ranged)],
+        ),
+    ):
+        policy = Policy(**{**PLAIN, **more})
+        assert mistakes(lambda policy=policy: policy.fit(fitted)) == expected
+
+
 def test_combinations_that_make_sense():
     for guarantee in ({"l": 5}, {"l": 5, "k": 5}, {"l": 5, "distinct_l": 4}):
         Policy(**{**PLAIN, "guarantee": guarantee, "partition": "anatomize"})

@@ -19,6 +19,7 @@ import pytest
 
 from discreet import Policy, open_release, publish, read, verify
 from discreet.errors import DiscreetError, GuaranteeError, InputError, PolicyError, ReleaseError
+from discreet.partition import PARTITIONS
 
 TOWNS = ("Quixoteville", "Zanzibarton", "Xanaduburg")
 ILLS = ("asthmatosis", "bronchobia", "cardiomania", "dermatopsy")
@@ -31,6 +32,10 @@ def table(**columns):
     """The table of this file, with columns added or replaced."""
     age, town, ill = (list(column) for column in zip(*ROWS, strict=True))
     return pa.table({"age": age, "town": town, "ill": ill, **columns})
+
+
+def cycle(*values, type_=None):
+    return pa.array([values[i % len(values)] for i in range(24)], type_)
 
 
 def csv_text(rows=ROWS, header=("age", "town", "ill")):
@@ -428,6 +433,233 @@ def test_the_largest_l_that_is_named_works(to, partition):
     assert verify(to).ok
 
 
+RANGES = {
+    "quasi": ["age", "town"],
+    "sensitive": "ill",
+    "guarantee": {"k": 3, "e": 2},
+    "publication": "permutation",
+    "partition": "auto",
+}
+BY_RANGE = [name for name, way in PARTITIONS.items() if way.only and "e" in way.only]
+ANY_RANGE = [*BY_RANGE, "deal", "local"]
+
+
+@pytest.mark.parametrize(("publication", "partition"), [("permutation", "tightest"), ("anatomy", "local")])
+@pytest.mark.parametrize(
+    ("ill", "guarantee", "message"),
+    [
+        (
+            range(24),
+            {"k": 25, "e": 2},
+            "k = 25 cannot be met: `ill` has 24 distinct values; the largest that works is 24",
+        ),
+        (
+            [0, 1, 2, 9] * 6,
+            {"k": 5, "e": 2},
+            "k = 5 cannot be met: `ill` has 4 distinct values; the largest that works is 4",
+        ),
+        (
+            [0, 1, 2, 9] * 6,
+            {"k": 3, "e": 10},
+            "e = 10 cannot be met: the values of `ill` span a range of 9; the largest that works is 9",
+        ),
+        ([0, 1, 2, 9] * 6, {"k": 3, "e": 9.001}, "e = 9.001 cannot be met"),
+        ([0, 1, 2, 9] * 6, {"k": 3, "e": 10**30}, "the largest that works is 9"),
+        ([0, 1, 2, 9] * 6, {"k": 10**30, "e": 1}, "the largest that works is 4"),
+        ([7] * 24, {"k": 2, "e": 0}, "k = 2 cannot be met: `ill` has 1 distinct values; no value of it works"),
+    ],
+    ids=["k", "k of values", "e", "a part of e", "huge e", "huge k", "one value"],
+)
+def test_ranges_that_are_impossible(refused, partition, publication, ill, guarantee, message):
+    """Said before any partition is asked."""
+    roles = {**RANGES, "partition": partition, "publication": publication, "guarantee": guarantee}
+    error = refused(table(ill=list(ill)), GuaranteeError, message, **roles)
+    assert error.exit_status == 3
+
+
+@pytest.mark.parametrize("partition", ANY_RANGE)
+@pytest.mark.parametrize("guarantee", [{"k": 4, "e": 9}, {"k": 2, "e": 8.5}], ids=str)
+def test_the_largest_k_and_e_that_are_named_work(to, partition, guarantee):
+    roles = {**RANGES, "partition": partition, "guarantee": guarantee}
+    release = publish(table(ill=[0, 1, 2, 9] * 6), Policy(**roles), to=to)
+    assert verify(to).ok
+    assert release.ask("SELECT MAX(ill) AS x FROM microdata").rows()[0]["x"] == 9
+
+
+@pytest.mark.parametrize(
+    ("kind", "e", "largest"),
+    [
+        (cycle(*(decimal.Decimal(cents) / 100 for cents in (10, 25, 40, 51))), 0.5, "0.41"),
+        (cycle(0.5, 0.75, 1.0, 2.25), 2, "1.75"),
+        (cycle(*(dt.date(2020, 2, day) for day in (1, 2, 9, 29))), 29, "28"),
+        (cycle(*(hour * 3_600_000_000 for hour in (0, 1, 5, 36)), type_=pa.timestamp("us")), 2, "1.5"),
+        (cycle(-128, 0, 5, 127, type_=pa.int8()), 256, "255"),
+        (cycle(0, 1, 2, 2**63 - 1), 2**63, f"{2**63 - 1:,}"),
+    ],
+    ids=["decimal", "float", "date", "timestamp", "small integer", "integer"],
+)
+def test_the_largest_range_of_every_type(refused, to, kind, e, largest):
+    refused(
+        table(ill=kind),
+        GuaranteeError,
+        f"the largest that works is {largest}",
+        **{**RANGES, "guarantee": {"k": 3, "e": e}},
+    )
+    works = float(largest) if "." in largest else int(largest.replace(",", ""))
+    publish(table(ill=kind), Policy(**{**RANGES, "guarantee": {"k": 3, "e": works}}), to=to)
+    assert verify(to).ok
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "message"),
+    [
+        ({"k": 1, "e": 2}, "`guarantee.k`: expected 2 or more, got 1: less promises nothing"),
+        ({"k": 0, "e": 2}, "`guarantee.k`: expected 2 or more, got 0"),
+        ({"k": 3, "e": -1}, "`guarantee.e`: expected 0 or more, got -1"),
+        ({"k": 3, "e": -0.5}, "`guarantee.e`: expected 0 or more, got -0.5"),
+        ({"k": 3, "e": float("nan")}, "`guarantee.e`: expected a number, got nan"),
+        ({"k": 3, "e": float("inf")}, "`guarantee.e`: expected a number, got inf"),
+        ({"k": 3, "e": "2"}, "`guarantee.e`: expected a number, got '2'"),
+        ({"k": 3, "e": True}, "`guarantee.e`: expected a number, got True"),
+        ({"k": 2.5, "e": 2}, "`guarantee.k`: expected a whole number, got 2.5"),
+        ({"e": 2}, "`guarantee.e`: is promised together with k, the number of distinct values; add it"),
+    ],
+    ids=str,
+)
+def test_ranges_that_promise_nothing(refused, guarantee, message):
+    refused(table(ill=list(range(24))), PolicyError, message, **{**RANGES, "guarantee": guarantee})
+
+
+@pytest.mark.parametrize("partition", ["tightest", "local"])
+@pytest.mark.parametrize("odd", [float("inf"), float("-inf")])
+def test_infinite_sensitive_values_have_no_range(refused, partition, odd):
+    ill = [odd, *map(float, range(23))]
+    for publication in ("permutation", "anatomy"):
+        roles = {**RANGES, "partition": partition, "publication": publication}
+        refused(
+            table(ill=ill),
+            InputError,
+            "the sensitive column `ill` holds infinite values",
+            "leave those rows out",
+            **roles,
+        )
+
+
+@pytest.mark.parametrize("source", [lambda odd: odd, lambda odd: odd.to_pandas(), pl.from_arrow])
+def test_sensitive_values_that_are_no_numbers(refused, to, source):
+    """NaN is a missing value: refused, or withheld with its row."""
+    odd = table(ill=[float("nan"), *map(float, range(23))])
+    refused(source(odd), InputError, "the sensitive column `ill` has 1 missing values", '"withhold"', **RANGES)
+    release = publish(source(odd), Policy(**RANGES, missing_sensitive="withhold"), to=to)
+    assert release.promise.rows == 23
+    assert verify(to).ok
+
+
+@pytest.mark.parametrize(
+    "ill",
+    [
+        [-(2**63), 2**63 - 1, *range(22)],
+        [-1e308, 1e308, *map(float, range(22))],
+        pa.array([0, 2**64 - 1, *range(22)], pa.uint64()),
+        pa.array([decimal.Decimal(10) ** 30, decimal.Decimal(-1) * 10**30, *map(decimal.Decimal, range(22))]),
+        pa.array([-(10**37), 10**37, *range(22)], pa.decimal128(38, 0)),
+    ],
+    ids=["integers", "floats", "unsigned", "decimals", "huge integers"],
+)
+@pytest.mark.parametrize("publication", ["permutation", "anatomy"])
+def test_values_too_far_apart(refused, ill, publication):
+    refused(
+        table(ill=ill),
+        InputError,
+        "the values of `ill` lie too far apart for their differences to be computed",
+        "leave the extreme values out, or publish them in a coarser unit",
+        **{**RANGES, "publication": publication},
+    )
+
+
+NOT_MEASURABLE = {
+    "text": cycle("7", "8", "9", "10"),
+    "boolean": cycle(True, False),
+    "time": cycle(dt.time(1), dt.time(2), dt.time(3)),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_MEASURABLE)
+def test_permutations_need_numbers(refused, to, kind):
+    """Text, even of digits, is pointed to `anatomy`, under which it can be published."""
+    strange = table(ill=NOT_MEASURABLE[kind])
+    error = refused(
+        strange, PolicyError, "`publication`: `permutation` needs numbers or dates", "use `anatomy`", **RANGES
+    )
+    assert [mistake.key for mistake in error.mistakes] == ["publication", "guarantee.e"]
+    plain = {**RANGES, "guarantee": {"l": 2}}
+    error = refused(strange, PolicyError, "`permutation` needs numbers or dates", "use `anatomy`", **plain)
+    assert [mistake.key for mistake in error.mistakes] == ["publication"]
+    error = refused(
+        strange,
+        PolicyError,
+        "`guarantee.e`: a range needs numbers or dates, but `ill` holds",
+        "use `l` or `distinct_l`",
+        **{**RANGES, "publication": "anatomy"},
+    )
+    assert [mistake.key for mistake in error.mistakes] == ["guarantee.e"]
+    publish(strange, Policy(**{**plain, "publication": "anatomy"}), to=to)
+    assert verify(to).ok
+
+
+def test_missing_values_have_no_place_in_a_range(refused, to):
+    gaps = table(ill=[None, *range(23)])
+    refused(gaps, PolicyError, "a missing value has no place in a range", **RANGES, missing_sensitive="value")
+    refused(gaps, InputError, "the sensitive column `ill` has 1 missing values", **RANGES)
+    refused(
+        table(ill=pa.nulls(24, pa.int64())),
+        InputError,
+        "every value of the sensitive column `ill` is missing",
+        **RANGES,
+        missing_sensitive="withhold",
+    )
+    release = publish(gaps, Policy(**RANGES, missing_sensitive="withhold"), to=to)
+    assert (release.promise.rows, release.withheld) == (23, 1)
+    assert verify(to).ok
+
+
+@pytest.mark.parametrize("partition", BY_RANGE)
+def test_partitions_that_know_only_ranges(refused, partition):
+    numbers = table(ill=list(range(24)))
+    needs = f"`partition`: `{partition}` needs the guarantee `e`; add it, or use `deal` or `local`"
+    refused(numbers, PolicyError, needs, **{**RANGES, "partition": partition, "guarantee": {"k": 3}})
+    refused(numbers, PolicyError, needs, **{**RANGES, "partition": partition, "guarantee": {"l": 3}})
+    for more in ("l", "distinct_l"):
+        cannot = f"`partition`: `{partition}` cannot keep the promise `{more}`; use `deal` or `local`"
+        refused(
+            numbers, PolicyError, cannot, **{**RANGES, "partition": partition, "guarantee": {"k": 3, "e": 2, more: 2}}
+        )
+
+
+@pytest.mark.parametrize(
+    ("partition", "form"), [*((partition, "parquet") for partition in ANY_RANGE), ("tightest", "csv")]
+)
+def test_ranges_may_be_published_as_anatomy(to, partition, form):
+    roles = {**RANGES, "partition": partition, "publication": "anatomy"}
+    release = publish(table(ill=[i % 9 for i in range(24)]), Policy(**roles), to=to, format=form)
+    assert [resource.name for resource in release.manifest.resources] == ["qit", "st"]
+    assert verify(to).ok
+    [answer] = open_release(to).ask("SELECT SUM(ill) AS x, MIN(ill) AS m FROM microdata WHERE age > 21").rows()
+    hits = [i % 9 for i in range(24) if 20 + i % 5 > 21]
+    assert answer["x_low"] <= sum(hits) <= answer["x_high"]
+    assert answer["m_low"] <= min(hits) <= answer["m_high"]
+
+
+def test_the_exact_partition_takes_few_rows(refused):
+    many = table().take([i % 24 for i in range(60)]).set_column(2, "ill", pa.array(range(60)))
+    refused(
+        many,
+        DiscreetError,
+        "`min_max_exact` takes 40 rows at most, got 60",
+        **{**RANGES, "partition": "min_max_exact"},
+    )
+
+
 def with_gaps():
     return table(ill=[None if i % 6 == 5 else ILLS[i % 4] for i in range(24)])
 
@@ -580,10 +812,6 @@ def test_frames_with_numbers_that_arrow_does_not_know(refused, values):
 
 def test_a_lazy_frame(refused):
     refused(pl.DataFrame({"age": [1]}).lazy(), InputError, "cannot read a LazyFrame")
-
-
-def cycle(*values, type_=None):
-    return pa.array([values[i % len(values)] for i in range(24)], type_)
 
 
 TYPES = {

@@ -1,9 +1,12 @@
 """Tampering with a written release, digests mended where a fault should be found by something else."""
 
+import datetime as dt
 import json
+import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +17,13 @@ from pydantic import ValidationError
 
 from discreet import open_release, read, verify
 from discreet.errors import ReleaseError, VerificationError
+from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication.publish import publish_groups
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
-from discreet.release.shapes import misfit
 from discreet.release.release import digest
+from discreet.release.shapes import misfit
 
 VALUES = ["angina", "bronchitis", "colic", "dyspepsia"]
 GUARANTEE = {"l": 2, "k": 4, "distinct_l": 3}
@@ -580,5 +584,302 @@ def test_faults_in_csv_files(csv_forger, title, name, change, checks):
         assert path.read_text() != before
     csv_forger.mend()
     spotted = found(csv_forger.path)
+    assert spotted
+    assert spotted <= checks
+
+
+PAYS = [700, 703, 706, 710]
+RANGES = {"k": 3, "e": 10}
+K_3, E_10 = (f"guarantee {name} = {threshold}" for name, threshold in RANGES.items())
+
+
+@dataclass(frozen=True)
+class PermutationForger(Forger):
+    """The same for a permutation."""
+
+    def both(self, change):
+        """Change the rows of both files as one, given and returned as dictionaries; sorted and numbered anew."""
+        permuted, mapping = self.table("permuted"), self.table("mapping")
+        together = zip(permuted.to_pylist(), mapping.to_pylist(), strict=True)
+        rows = change([{**one, **other} for one, other in together])
+        shown = [name for name in permuted.column_names if name != "row"]
+        rows = sorted(rows, key=lambda row: (row["group"], *((row[name] is None, row[name] or 0) for name in shown)))
+        numbered = [{**row, "row": at} for at, row in enumerate(rows, start=1)]
+        for name, old in (("permuted", permuted), ("mapping", mapping)):
+            lines = [{column: row[column] for column in old.column_names} for row in numbered]
+            self.put(name, pa.Table.from_pylist(lines, schema=old.schema))
+
+    def pays(self, group, values):
+        """Replace the values of one group."""
+
+        def change(rows):
+            mine = iter(values)
+            return [{**row, "pay": next(mine)} if row["group"] == group else row for row in rows]
+
+        self.both(change)
+
+    def numbers(self, name, numbers):
+        table = self.table(name)
+        self.put(name, table.set_column(0, "row", pa.array(numbers, table.schema.field("row").type)))
+
+    def groups(self, numbers):
+        table = self.table("mapping")
+        self.put("mapping", table.set_column(1, "group", pa.array(numbers, table.schema.field("group").type)))
+
+    def swap(self, name, column, one, other):
+        """Swap two cells of a column."""
+        table = self.table(name)
+        cells = table[column].to_pylist()
+        cells[one], cells[other] = cells[other], cells[one]
+        at = table.column_names.index(column)
+        self.put(name, table.set_column(at, column, pa.array(cells, table.schema.field(column).type)))
+
+
+def made_permutation(place, form="parquet", pays=PAYS, type_=None, guarantee=RANGES):
+    """Twelve people in three groups of four, every group with all four values; the first two of each are alike."""
+    table = pa.table(
+        {
+            "name": [f"person {i}" for i in range(12)],
+            "age": [30 + i - i % 4 // 2 for i in [0, 0, 2, 3, 4, 4, 6, 7, 8, 8, 10, 11]],
+            "city": [None if i % 4 == 3 else f"{i - i % 2:02d} street" for i in range(12)],
+            "pay": pa.array([pays[i % 4] for i in range(12)], type_),
+        }
+    )
+    policy = Policy(
+        quasi=["city", "age"],
+        sensitive="pay",
+        guarantee=guarantee,
+        identifiers=["name"],
+        name="folk",
+        publication="permutation",
+    )
+    private = read(table)
+    groups = np.repeat(np.arange(3, dtype=np.int32), 4)
+    # seeded: which value the last row has decides what else is found when that row is lost
+    publish_groups(private, policy, private.codes("pay"), groups, to=place, format=form, secret=Secret(1))
+    private.close()
+    return place
+
+
+@pytest.fixture(scope="module")
+def permutations(tmp_path_factory):
+    place = tmp_path_factory.mktemp("permutations")
+    return {form: made_permutation(place / form, form) for form in ("parquet", "csv")}
+
+
+@pytest.fixture
+def permutation(permutations, tmp_path):
+    return PermutationForger(Path(shutil.copytree(permutations["parquet"], tmp_path / "copy")))
+
+
+def alike_but_unsorted(forger):
+    """Two people who are alike, the one with the larger value first: an order that content does not explain."""
+    pays = forger.table("permuted")["pay"].to_pylist()
+    assert pays[0] < pays[1]
+    forger.swap("permuted", "pay", 0, 1)
+
+
+def with_the_real_value(forger, name):
+    table = forger.table(name)
+    forger.put(name, table.append_column("real", pa.array(PAYS * 3)))
+
+
+def told_in_the_manifest_too(forger):
+    """A stray column that the manifest lists as a quasi-identifier without promising it."""
+    with_the_real_value(forger, "mapping")
+    forger.manifest(lambda m: m["resources"][1]["schema"]["fields"].append({"name": "real", "type": "integer"}))
+
+
+def physically_backwards(forger, name):
+    forger.put(name, forger.table(name).take(list(range(12))[::-1]))
+
+
+def moved(forger):
+    """Two rows of group 1 join group 2, in all order and with new numbers: only the promises can tell."""
+    forger.both(lambda rows: [{**row, "group": 2 if row["row"] in {1, 2} else row["group"]} for row in rows])
+
+
+def retyped(forger, name, column, type_):
+    table = forger.table(name)
+    forger.put(name, table.set_column(table.column_names.index(column), column, table[column].cast(type_)))
+
+
+def as_text(forger, before, after):
+    forger.text("datapackage.json", lambda text: text.replace(before, after))
+
+
+ONE_TO_12 = list(range(1, 13))
+PERMUTATION_FAULTS = [
+    # the promises
+    Fault("two distinct values", lambda f: f.pays(1, [700, 700, 710, 710]), K_3),
+    Fault("one value", lambda f: f.pays(3, [700] * 4), {K_3, E_10}),
+    Fault("a range one too small", lambda f: f.pays(2, [700, 703, 706, 709]), E_10),
+    Fault("more range promised than kept", lambda f: f.promise(guarantee={"k": 3, "e": 11}), "guarantee e = 11"),
+    Fault("a part of one more", lambda f: f.promise(guarantee={"k": 3, "e": 10.001}), "guarantee e = 10.001"),
+    Fault(
+        "a huge range", lambda f: f.promise(guarantee={"k": 3, "e": 10**40}), {"contents", f"guarantee e = {10**40}"}
+    ),
+    Fault("more values promised than kept", lambda f: f.promise(guarantee={"k": 5, "e": 10}), "guarantee k = 5"),
+    Fault("two groups short of a promise", moved, {K_3, E_10}),
+    Fault("a range without k", lambda f: f.promise(guarantee={"e": 10}), "manifest"),
+    Fault("a range beside l only", lambda f: f.promise(guarantee={"e": 10, "l": 2}), "manifest"),
+    Fault("a negative range", lambda f: f.promise(guarantee={"k": 3, "e": -1}), "manifest"),
+    Fault("one distinct value promised", lambda f: f.promise(guarantee={"k": 1, "e": 10}), "manifest"),
+    Fault("a range that is no number", lambda f: as_text(f, '"e": 10', '"e": NaN'), {"manifest", "files"}),
+    Fault("an infinite range", lambda f: as_text(f, '"e": 10', '"e": Infinity'), {"manifest", "files"}),
+    Fault("a range in words", lambda f: as_text(f, '"e": 10', '"e": "ten"'), "unreadable"),
+    Fault("a range that is true", lambda f: as_text(f, '"e": 10', '"e": true'), {"manifest", "files"}),
+    Fault("a range in other digits", lambda f: as_text(f, '"e": 10', '"e": 1e1'), {"manifest", "files"}),
+    # the order
+    Fault("people swapped", lambda f: [f.swap("permuted", c, 0, 2) for c in ("city", "age")], "order"),
+    Fault("people who are alike, unsorted", alike_but_unsorted, "order"),
+    Fault("rows backwards", lambda f: physically_backwards(f, "permuted"), "order"),
+    Fault("mapping backwards", lambda f: physically_backwards(f, "mapping"), "order"),
+    Fault("both backwards", lambda f: [physically_backwards(f, name) for name in ("permuted", "mapping")], "order"),
+    Fault("groups in another order", lambda f: f.groups([2] * 4 + [1] * 4 + [3] * 4), "order"),
+    Fault("groups interleaved", lambda f: f.groups([1, 2, 3] * 4), {"order", K_3, E_10}),
+    # the numbers of rows
+    Fault("numbers with a gap", lambda f: [f.numbers(n, [*ONE_TO_12[:-1], 13]) for n in FILES], "rows"),
+    Fault("numbers from 0", lambda f: [f.numbers(n, range(12)) for n in FILES], "rows"),
+    Fault("numbers of the source", lambda f: [f.numbers(n, [i * 7 for i in ONE_TO_12]) for n in FILES], "rows"),
+    Fault("a gap in one file", lambda f: f.numbers("permuted", [*ONE_TO_12[:-1], 13]), {"rows", "groups", K_3, E_10}),
+    Fault("a number twice", lambda f: [f.numbers(n, [1, *ONE_TO_12[:-1]]) for n in FILES], {"rows", "groups", "order"}),
+    Fault(
+        "no number", lambda f: f.numbers("mapping", [*ONE_TO_12[:-1], None]), {"rows", "groups", "order", "contents"}
+    ),
+    Fault("numbers in between", lambda f: retyped(f, "permuted", "row", pa.float64()), "columns"),
+    # the mapping
+    Fault("a mapping too short", lambda f: f.put("mapping", f.table("mapping").slice(0, 11)), {"groups", "contents"}),
+    Fault(
+        "a mapping without rows",
+        lambda f: f.put("mapping", f.table("mapping").slice(0, 0)),
+        {"groups", "rows", "contents"},
+    ),
+    Fault("rows too few", lambda f: f.put("permuted", f.table("permuted").slice(0, 11)), {"groups", "contents"}),
+    Fault("a row elsewhere", lambda f: f.groups([1, 1, 1, 2, *[2] * 4, *[3] * 4]), {"order", E_10}),
+    Fault("a row in no group", lambda f: f.groups([1, 1, 1, None, *[2] * 4, *[3] * 4]), {"groups", "order", K_3, E_10}),
+    Fault("groups with a gap", lambda f: f.groups([1] * 4 + [2] * 4 + [4] * 4), "groups"),
+    Fault("groups from 0", lambda f: f.groups([0] * 4 + [1] * 4 + [2] * 4), "groups"),
+    Fault("another number of groups", lambda f: f.promise(groups=2), "groups"),
+    Fault("another number of rows", lambda f: f.promise(rows=13), "groups"),
+    # the columns
+    Fault("the real value beside", lambda f: with_the_real_value(f, "permuted"), "columns"),
+    Fault("the real value in the mapping", lambda f: with_the_real_value(f, "mapping"), "columns"),
+    Fault("the real value, and the manifest says so", told_in_the_manifest_too, "manifest"),
+    Fault("a quasi-identifier less", lambda f: f.put("permuted", f.table("permuted").drop_columns(["age"])), "columns"),
+    Fault("no sensitive column", lambda f: f.put("permuted", f.table("permuted").drop_columns(["pay"])), "columns"),
+    Fault("text for numbers", lambda f: retyped(f, "permuted", "pay", pa.string()), "columns"),
+    Fault("a missing sensitive value", lambda f: f.pays(2, [700, 703, 710, None]), "groups"),
+    Fault("nothing but missing values", lambda f: f.pays(2, [None] * 4), {"groups", K_3, E_10}),
+    # the rest
+    Fault("called an anatomy", lambda f: f.promise(publication="anatomy"), "manifest"),
+    Fault("a note", lambda f: f.put("mapping", noted(f.table("mapping"), "made by"), notes=True), "metadata"),
+    Fault("a help table in a file", lambda f: (f.path / "help.parquet").write_bytes(b""), "files"),
+    Fault("no mapping", lambda f: (f.path / "mapping.parquet").unlink(), {"files", "digests"}),
+    Fault("the mapping as it was not", lambda f: replaced(f.path / "mapping.parquet", b"PAR1"), "digests"),
+]
+FILES = ("permuted", "mapping")
+
+
+@pytest.mark.parametrize("fault", PERMUTATION_FAULTS, ids=lambda fault: fault.title)
+def test_verify_finds_planted_faults_in_permutations(permutation, fault):
+    fault.plant(permutation)
+    checks = found(permutation.path)
+    assert caught(checks, fault), f"found {checks or 'nothing'}, expected {fault.check}"
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_permutation_as_it_was_written_verifies(permutations, form):
+    report = verify(permutations[form])
+    assert report.ok, report.failures
+    assert {K_3, E_10, "manifest", "files", "digests", "groups", "rows", "columns", "order", "metadata"} == {
+        check.name for check in report.checks
+    }
+    assert open_release(permutations[form]).verify().ok
+
+
+def test_the_forger_of_permutations_leaves_no_trace_of_his_own(permutation):
+    """Nor is a release at fault whose values were dealt anew, or whose range is exactly the one promised."""
+    permutation.both(lambda rows: rows)
+    permutation.manifest(lambda manifest: None)
+    assert verify(permutation.path).ok
+    permutation.pays(1, [710, 706, 703, 700])
+    permutation.pays(2, [-5, 5, 0, 0])
+    assert verify(permutation.path).ok
+
+
+DAY = dt.date(2020, 2, 20)
+NOON = dt.datetime(2020, 2, 20, 12)  # noqa: DTZ001
+STEPS = {  # values that span e exactly, the largest of them less the smallest step, their type, and e
+    "integer": ([0, 3, 6, 10], 9, pa.int64(), 10),
+    "integer, part of a step": ([0, 3, 6, 10], 9, pa.int64(), 9.5),
+    "small integer": ([-100, 0, 1, 100], 99, pa.int8(), 200),
+    "large integer": ([0, 1, 2, 2**62 + 1], 2**62, pa.int64(), 2**62 + 1),
+    "unsigned": ([0, 1, 2, 2**63 - 1], 2**63 - 2, pa.uint64(), 2**63 - 1),
+    "negative": ([-10, -9, -8, 0], -1, pa.int32(), 10),
+    "decimal": ([Decimal(cents) / 100 for cents in (0, 10, 20, 30)], Decimal("0.29"), pa.decimal128(9, 2), 0.3),
+    "decimal, whole": ([Decimal(cents) / 100 for cents in (0, 10, 20, 300)], Decimal("2.99"), pa.decimal128(9, 2), 3),
+    "float": ([0.0, 0.1, 0.2, 0.3], math.nextafter(0.3, 0), pa.float64(), 0.3),
+    "float, whole": ([0.0, 1.0, 2.0, 10.0], math.nextafter(10, 0), pa.float64(), 10),
+    "float32": ([0.0, 0.125, 0.25, 0.5], float(np.nextafter(np.float32(0.5), np.float32(0))), pa.float32(), 0.5),
+    "date": ([DAY + dt.timedelta(d) for d in (0, 1, 2, 10)], DAY + dt.timedelta(9), pa.date32(), 10),
+    "date, part of a day": ([DAY + dt.timedelta(d) for d in (0, 1, 2, 10)], DAY + dt.timedelta(9), pa.date32(), 9.5),
+    "timestamp": (
+        [NOON + dt.timedelta(d) for d in (0, 1, 2, 2.5)],
+        NOON + dt.timedelta(days=2.5, microseconds=-1),
+        pa.timestamp("us"),
+        2.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_a_range_too_small_by_the_smallest_step(tmp_path, kind):
+    values, less, type_, e = STEPS[kind]
+    made_permutation(tmp_path / "release", pays=values, type_=type_, guarantee={"k": 3, "e": e})
+    assert verify(tmp_path / "release").ok
+    PermutationForger(tmp_path / "release").pays(2, [*values[:3], less])
+    assert found(tmp_path / "release") == {f"guarantee e = {e}"}
+
+
+def test_a_value_that_is_no_number(tmp_path):
+    made_permutation(tmp_path / "release", pays=[0.0, 1.0, 2.0, 20.0])
+    PermutationForger(tmp_path / "release").pays(2, [0.0, 1.0, 20.0, math.nan])
+    assert found(tmp_path / "release")
+
+
+PERMUTATION_CSV_FAULTS = [
+    ("rows in another order", "permuted.csv", swap_lines(1, 2), {"order"}),
+    ("mapping in another order", "mapping.csv", swap_lines(1, 2), {"order"}),
+    ("a row too few", "mapping.csv", lambda text: text[: text.rindex("\n", 0, -1) + 1], {"groups", "contents"}),
+    ("another header", "permuted.csv", lambda text: text.replace("city", "person 1", 1), {"columns"}),
+    (
+        "a row in between",
+        "mapping.csv",
+        lambda text: text.replace("\n2,1\n", "\n2.5,1\n"),
+        {"rows", "groups", "order"},
+    ),
+    (
+        "a group in between",
+        "mapping.csv",
+        lambda text: text.replace("2,1\n", "2,1.5\n"),
+        {"groups", "order", K_3, E_10},
+    ),
+    ("a smaller range", "permuted.csv", lambda text: text.replace(",710", ",709"), {E_10}),
+    ("a field too many", "mapping.csv", lambda text: text.replace("\n", ",700\n"), {"columns", "contents"}),
+    ("an empty value", "permuted.csv", lambda text: text.replace(",706", ","), {"groups", "order"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "change", "checks"), PERMUTATION_CSV_FAULTS, ids=[fault[0] for fault in PERMUTATION_CSV_FAULTS]
+)
+def test_faults_in_csv_files_of_permutations(permutations, tmp_path, title, name, change, checks):
+    forger = Forger(Path(shutil.copytree(permutations["csv"], tmp_path / "copy")))
+    before = (forger.path / name).read_text()
+    forger.text(name, change)
+    assert (forger.path / name).read_text() != before
+    forger.mend()
+    spotted = found(forger.path)
     assert spotted
     assert spotted <= checks

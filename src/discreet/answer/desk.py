@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer import help_table, sources
+from discreet.answer import help_table, sources, swapped
 from discreet.answer.answer import Answer
-from discreet.answer.question import Aggregate, Question, read_question
+from discreet.answer.boxes import GROUPED, Boxes, Given, check_generalized
+from discreet.answer.question import ENDS, Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.slots import Slots
 from discreet.answer.urns import Form, Model
@@ -24,9 +25,10 @@ REMEMBERED = 256
 MOST_SLOTS = 8
 
 
-def ask(release: Release | str | Path, question: str) -> Answer:
-    """Answer an SQL aggregate from a release, or from the folder that holds one."""
-    return (release if isinstance(release, Release) else open_release(release)).ask(question)
+def ask(release: Release | str | Path, question: str, *, generalized: bool | Given = False) -> Answer:
+    """Answer an SQL aggregate from a release, or from the folder that holds one; see `Release.ask`."""
+    opened = release if isinstance(release, Release) else open_release(release)
+    return opened.ask(question, generalized=generalized)
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Desk:
 
     def __init__(self, release: Release) -> None:
         self.release = release
-        self._prepared: dict[str, _Prepared] = {}
+        self._prepared: dict[object, _Prepared] = {}
         self._slots: list[Slots] = []
         self._engine = connect(groups=release.promise.groups)
         try:
@@ -53,37 +55,66 @@ class Desk:
             self._engine.close()
             raise
 
-    def ask(self, sql: str) -> Answer:
-        """Answer one question."""
-        prepared = self._prepare(sql)
+    def ask(self, sql: str, *, generalized: bool | Given = False) -> Answer:
+        """Answer one question; if `generalized`, from the boxes of the groups alone."""
+        prepared = self._prepare(sql, self._boxes_for(generalized=generalized))
         result = self._run(prepared.sql)
         question = prepared.question
         width = result.num_columns - len(question.aggregates) - len(question.keys)
         notes = tuple(_notes(question, result, width))
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
-    def explain(self, sql: str) -> str:
+    def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
         """The SQL that answers a question, after the statements that make its tables from the files."""
-        prepared = self._prepare(sql)
+        prepared = self._prepare(sql, self._boxes_for(generalized=generalized))
         return f"{sources.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
 
-    def _prepare(self, sql: str) -> _Prepared:
+    def _prepare(self, sql: str, boxes: Boxes | None) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""
-        if sql not in self._prepared:
+        asked = (sql, None if boxes is None else boxes.given)
+        if asked not in self._prepared:
             try:
                 question = read_question(sql, self.release.promise)
+                if swap := self.release.promise.window is not None:
+                    question = swapped.answerable(question)
                 self._check_types(question)
-                slots, form = self._slots_for(question), self._form_for(question)
-                query = rewrite(question, self.release.promise, slots, form)
-                made = {} if form is None else help_table.tables(form, kind=sources.sensitive_kind(self.release))
+                if boxes is not None:
+                    check_generalized(question)
+                alone = swap or boxes is not None
+                slots, form = (None, None) if alone else (self._slots_for(question), self._form_for(question))
+                query = rewrite(question, self.release.promise, slots, form, boxes)
+                helped = form is not None or (slots is not None and slots.wide)
+                made = self._help.tables() if helped and self._help is not None else {}
                 if slots is not None:
                     made[slots.name] = slots.table(self.release.promise.group)
+                if boxes is not None:
+                    made["boxes"] = boxes.table(self.release.promise.group)
+                text = query.sql(dialect=self._engine.dialect, pretty=True)
             except RecursionError:
                 raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
-            self._prepared[sql] = _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
-        return self._prepared[sql]
+            self._prepared[asked] = _Prepared(question, text, made)
+        return self._prepared[asked]
+
+    def _boxes_for(self, *, generalized: bool | Given) -> Boxes | None:
+        """The boxes to answer from, if boxes they are to be."""
+        if isinstance(generalized, bool):
+            return self._boxes if generalized else None
+        return self._boxes.widened(generalized, self._engine.run)
+
+    @cached_property
+    def _boxes(self) -> Boxes:
+        """The tight boxes of the groups, made when first needed."""
+        promise = self.release.promise
+        if promise.publication not in GROUPED:
+            raise QueryError(
+                f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
+            )
+        types = self._engine.schema("qit")
+        boxes = Boxes({name: types[name] for name in promise.quasi})
+        self._engine.load("boxes", boxes.table(promise.group))
+        return boxes
 
     def _slots_for(self, question: Question) -> Slots | None:
         """The slots to count hits in, made when first needed; None when counting by group is better."""
@@ -99,29 +130,33 @@ class Desk:
         slots = Slots(f"slots_{len(self._slots)}", columns, *self._sizes)
         if not (columns and slots.serves(condition) and len(self._slots) < MOST_SLOTS):
             return None
+        slots = replace(slots, wide=self._unlike)
         self._engine.load(slots.name, slots.table(self.release.promise.group))
         self._slots.append(slots)
         return slots
 
     def _form_for(self, question: Question) -> Form | None:
-        """The form of the help table, if it serves any aggregate; made when first needed."""
-        return self._form if any(help_table.serves(question, aggregate) for aggregate in question.aggregates) else None
+        """The form of the help table, if there is one and it serves any aggregate."""
+        served = any(help_table.serves(question, aggregate) for aggregate in question.aggregates)
+        return self._help.form if served and self._help is not None else None
 
     @cached_property
-    def _form(self) -> Form | None:
-        rows, runs, missing = (
-            self._engine.run(
-                exp.select("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing").from_("held")
-            )
+    def _help(self) -> help_table.HelpTable | None:
+        """The help table, made when first needed."""
+        table = help_table.plan(self._engine, sources.sensitive_kind(self.release))
+        for name, query in table.tables().items() if table is not None else ():
+            self._engine.load(name, query)
+        return table
+
+    @cached_property
+    def _unlike(self) -> bool:
+        """Whether hardly two groups have the same values, and none is missing."""
+        groups, kinds = (
+            self._engine.run(exp.select("COUNT(*) AS groups", "COUNT(DISTINCT signature) AS kinds").from_("signatures"))
             .to_pylist()[0]
             .values()
         )
-        if missing:
-            return None
-        form = help_table.choose(int(rows), int(runs))
-        for name, query in help_table.tables(form, kind=sources.sensitive_kind(self.release)).items():
-            self._engine.load(name, query)
-        return form
+        return 8 * int(kinds) > int(groups) and self._help is not None and self._help.form == "full"
 
     @cached_property
     def _sizes(self) -> tuple[int, int]:
@@ -167,7 +202,7 @@ def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:
         if aggregate.function == "count":
             continue
         least = result.column(width + number).to_pylist()
-        nobody = [estimate is None for estimate in result.column(aggregate.name).to_pylist()]
+        nobody = [low is None for low in result.column(f"{aggregate.name}{ENDS['low']}").to_pylist()]
         perhaps = sum(rows == 0 and not none for rows, none in zip(least, nobody, strict=True))
         if any(nobody):
             yield f"{aggregate.name}: in {_rows(sum(nobody), result)} nobody matches"

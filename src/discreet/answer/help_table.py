@@ -16,6 +16,7 @@ Claim: both_forms_of_the_help_table_agree — full and compact give the same bou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp, parse_one
@@ -23,27 +24,40 @@ from sqlglot import exp, parse_one
 from discreet.answer.aggregates import INSIDE, NO_STDERR, SURE, beside, over, per_key
 from discreet.answer.question import Aggregate, Question
 from discreet.answer.urns import Form, Model, Relations
+from discreet.engines import Engine
 
 REPEATS = 4  # rows per run of equal values from which the compact form is better
+LAST_WHOLE = 2**53  # whole numbers up to here are exact as doubles
+NUMBERS = {"integer", "number"}
 
 
-def choose(rows: int, runs: int) -> Form:
-    """The form for so many rows in so many runs of equal values."""
-    return "compact" if rows >= REPEATS * runs else "full"
+@dataclass(frozen=True)
+class HelpTable:
+    """A help table to be made: its form, the type of the values, and whether all of their sums are exact."""
+
+    form: Form
+    kind: str
+    exact: bool
+
+    def tables(self) -> dict[str, exp.Expr]:
+        """The queries that make its tables from `held`, in order."""
+        number = parse_one("CAST(value AS DOUBLE)" if self.kind in NUMBERS else "CAST(NULL AS DOUBLE)")
+        # A difference of sums that are not exact may have lost what matters.
+        above = parse_one(DIFFERENCE if self.exact else SUM_ABOVE, dialect="duckdb")
+        made = {name: parse_one(sql, dialect="duckdb") for name, sql in MADE[self.form].items()}
+        whole = {name: exp.replace_placeholders(query, above=above) for name, query in made.items()}
+        return {name: exp.replace_placeholders(query, number=number) for name, query in whole.items()}
 
 
-def tables(form: Form, *, kind: str) -> dict[str, exp.Expr]:
-    """The queries that make the tables from `held`, in order; `kind` is the type of the sensitive column."""
-    number = parse_one("CAST(value AS DOUBLE)" if kind in {"integer", "number"} else "CAST(NULL AS DOUBLE)")
-    # Whole numbers add up exactly; of others, a difference of sums may have lost what matters.
-    above = parse_one(DIFFERENCE if kind == "integer" else SUM_ABOVE, dialect="duckdb")
-    made = {"totals": TOTALS, **(FULL if form == "full" else COMPACT)}
-    return {
-        name: exp.replace_placeholders(
-            exp.replace_placeholders(parse_one(sql, dialect="duckdb"), above=above), number=number
-        )
-        for name, sql in made.items()
-    }
+def plan(engine: Engine, kind: str) -> HelpTable | None:
+    """The help table for the values that are held, of that type; None where some are missing."""
+    size = "SUM(n * ABS(CAST(value AS DOUBLE)))" if kind in NUMBERS else "0"
+    columns = ("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing", f"{size} AS size")
+    held = engine.run(exp.select(*columns).from_("held")).to_pylist()[0]
+    if held["missing"]:
+        return None
+    form: Form = "compact" if held["rows"] >= REPEATS * held["runs"] else "full"
+    return HelpTable(form, kind, exact=kind == "integer" and held["size"] < LAST_WHOLE)
 
 
 def serves(question: Question, aggregate: Aggregate) -> bool:
@@ -62,29 +76,35 @@ def write(model: Model, form: Form, aggregate: Aggregate, name: str) -> Relation
 
 def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
     """The smallest picks add up to the sum up to there, the largest to the sum above all the others."""
-    draws = exp.select("*").from_("draws_sensitive")
-    ends = exp.union(
-        draws.select("TRUE AS low", "picks AS hits"),
-        draws.select("FALSE AS low", "size - picks AS hits"),
-        distinct=False,
-    )
-    per_hit = " / SUM(urns * picks) FILTER (WHERE low)" if mean else ""
+    condition = model.question.where["quasi"]
+    if model.slots is not None and model.slots.wide and condition is not None:
+        rows = model.slots.rows(condition, "mean", "variance", "sums", "aboves").subquery("rows")
+        sums = "sums[picks + 1] AS low_sum", "aboves[size - picks + 1] AS high_sum"
+        found = exp.select("*", *sums, dialect="duckdb").from_(rows)
+        relations: Relations = {f"{name}_found": found}
+        smallest, largest, once = "low_sum", "high_sum", ""
+    else:
+        ends = exp.union(
+            exp.select("*", "TRUE AS low", "picks AS hits").from_("draws_sensitive"),
+            exp.select("*", "FALSE AS low", "size - picks AS hits").from_("draws_sensitive"),
+            distinct=False,
+        )
+        relations = {f"{name}_ends": ends, f"{name}_found": _look_up(form, f"{name}_ends", "hits", "sums")}
+        smallest, largest = (f"CASE WHEN {end} THEN found END" for end in ("low", "NOT low"))
+        once = " FILTER (WHERE low)"
+    per_hit = f" / SUM(urns * picks){once}" if mean else ""
     deviation = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) * variance"
-    sums = per_key(
+    relations[f"{name}_sums"] = per_key(
         model,
         f"{name}_found",
-        f"SUM(urns * picks * mean) FILTER (WHERE low){per_hit} AS estimate",
-        f"SQRT(SUM({deviation}) FILTER (WHERE low)){per_hit} AS stderr",
-        f"SUM(urns * found) FILTER (WHERE low){per_hit} AS low",
-        f"SUM(urns * found) FILTER (WHERE NOT low){per_hit} AS high",
-        "SUM(urns * picks) FILTER (WHERE low) AS least",
-    )
-    return {
-        f"{name}_ends": ends,
-        f"{name}_found": _look_up(form, f"{name}_ends", "hits", "sums"),
-        f"{name}_sums": sums,
-        name: exp.select(*model.keys(), INSIDE, "stderr", "low", "high", "least").from_(f"{name}_sums"),
-    }
+        f"SUM(urns * picks * mean){once}{per_hit} AS estimate",
+        f"SQRT(SUM({deviation}){once}){per_hit} AS stderr",
+        f"SUM(urns * {smallest}){per_hit} AS low",
+        f"SUM(urns * {largest}){per_hit} AS high",
+        f"SUM(urns * picks){once} AS least",
+    ).having(f"SUM(urns * picks){once} > 0")  # not a condition on each draw, which would be computed twice
+    columns = (INSIDE, "stderr", "low", "high", "least")
+    return {**relations, name: exp.select(*model.keys(), *columns).from_(f"{name}_sums")}
 
 
 def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"]) -> exp.Select:
@@ -141,22 +161,25 @@ TOTALS = """
     ) AS sizes
 """
 COMPACT = {
+    "totals": TOTALS,
     "runs": """
         SELECT signature, value, n, below,
-               SUM(n * :number) OVER in_order - n * :number AS sum_below, :above AS sum_above
+               COALESCE(SUM(n * :number) OVER before, 0) AS sum_below, :above AS sum_above
         FROM held JOIN totals USING (signature)
-        WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
+        WINDOW before AS (PARTITION BY signature ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     """,
 }
 FULL = {
+    "totals": TOTALS,
     "steps": """
-        SELECT place + ROW_NUMBER() OVER in_order AS place, value,
+        SELECT signature, place + ROW_NUMBER() OVER in_order AS place, value,
                SUM(n * :number) OVER in_order AS sum, :above AS above
         FROM (
           SELECT signature, value, 1 AS n FROM held
           UNION ALL SELECT signature, value, 1 FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
         ) AS copies JOIN totals USING (signature)
         WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
-        UNION ALL SELECT place, NULL, 0, sum_all FROM totals
+        UNION ALL SELECT signature, place, NULL, 0, sum_all FROM totals
     """,
 }
+MADE = {"full": FULL, "compact": COMPACT}

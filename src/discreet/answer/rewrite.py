@@ -2,30 +2,42 @@
 
 Aggregates that no sensitive value can change are computed from the quasi-identifier table as they
 are. The others go through the urns: where the help table serves, hits are looked up in it; else there
-is one subject for all aggregates about the same thing, then one relation per aggregate. All are
-joined key by key.
+is one subject for all aggregates about the same thing, then one relation per aggregate. Swapped values
+have a way of their own. All are joined key by key.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.answer import aggregates, help_table
+from discreet.answer import aggregates, help_table, swapped
+from discreet.answer.boxes import Boxes
 from discreet.answer.question import ENDS, Aggregate, Question
 from discreet.answer.slots import Slots
 from discreet.answer.urns import Form, Model, Relations, agree, draws, subject
 from discreet.release.manifest import Promise
 
 
-def rewrite(question: Question, promise: Promise, slots: Slots | None = None, form: Form | None = None) -> exp.Select:
+def rewrite(
+    question: Question,
+    promise: Promise,
+    slots: Slots | None = None,
+    form: Form | None = None,
+    boxes: Boxes | None = None,
+) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
-    model = Model(question, promise.group, promise.sensitive, slots, form)
-    relations: Relations = {"frame": _frame(model)}
+    model = Model(question, promise.group, promise.sensitive, slots, form, boxes)
+    relations: Relations = {} if boxes is None else boxes.relations(question.where["quasi"])
+    relations["frame"] = _frame(model)
     subjects: dict[str, str] = {}
     for number, aggregate in enumerate(question.aggregates):
         name = f"answer_{number}"
-        if untouched(question, aggregate):
+        if boxes is None and untouched(question, aggregate):
             relations[name] = _exact(model, aggregate)
+            continue
+        if promise.window is not None:
+            relations |= {} if "steps" in relations else swapped.steps(model)
+            relations |= swapped.write(model, aggregate, name)
             continue
         if form is not None and help_table.serves(question, aggregate):
             relations |= {**draws(model, "sensitive"), **help_table.write(model, form, aggregate, name)}
@@ -67,6 +79,8 @@ def _frame(model: Model) -> exp.Select:
     if not model.keys("sensitive") and model.question.where["sensitive"] is None:
         return quasi
     groups = model.rows("quasi", model.group_column("grp")).distinct()
+    if model.boxes is not None:
+        groups = exp.select("grp").from_("hits").where("picks > 0")
     values = model.rows("sensitive", "signature").distinct()
     return (
         exp.select(*model.keys())
@@ -111,7 +125,9 @@ def _laid_out(model: Model) -> exp.Select:
             continue
         for part, end in ENDS.items():
             value: exp.Expr = exp.column(part, table=f"answer_{column.aggregate}")
-            if question.aggregates[column.aggregate or 0].function == "count":
+            if model.boxes is not None and part in {"estimate", "stderr"}:  # boxes tell no expected number of hits
+                value = exp.cast(exp.null(), "DOUBLE")
+            elif question.aggregates[column.aggregate or 0].function == "count":
                 value = exp.func("COALESCE", value, exp.Literal.number(0))
             query = query.select(exp.alias_(value, f"{column.name}{end}", quoted=True))
     for number in range(len(question.aggregates)):

@@ -3,14 +3,16 @@
 Groups are small and much alike in size. With one row per group and one column per quasi-identifier
 and place in the group, `picks` is a sum of conditions that the engine computes a vector at a time,
 several times faster than counting hits by group. Costs one pass over the columns in question, once.
+Where hardly two groups have the same values, each group's own part of the help table stands beside
+it (`wide`), so that nothing has to be joined either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 MOST_PLACES = 24
 MOST_NODES = 2_000  # of all copies of a condition together
@@ -18,12 +20,17 @@ MOST_NODES = 2_000  # of all copies of a condition together
 
 @dataclass(frozen=True)
 class Slots:
-    """A table of slots: its name, its quasi-identifiers, and the smallest and largest size of a group."""
+    """A table of slots: its name, its quasi-identifiers, and the smallest and largest size of a group.
+
+    If `wide` it also has the values of the group in order (`v_1`, `v_2` and so on), their mean and variance,
+    and the sums up to and above each of them.
+    """
 
     name: str
     columns: tuple[str, ...]
     least: int
     most: int
+    wide: bool = False
 
     def serves(self, condition: exp.Expr) -> bool:
         """Whether hits are better counted here."""
@@ -44,33 +51,62 @@ class Slots:
             for place in range(1, self.most + 1)
             for i in range(len(self.columns))
         ]
-        return (
-            exp.select("signature", "size", *places)
+        slots = (
+            exp.select("signatures.signature", "size", *places)
             .from_(groups.subquery("together"))
             .join("signatures", on="together.grp = signatures.grp")
+        )
+        if not self.wide:
+            return slots
+        own = [f"vals[{place + 1}] AS v_{place}" for place in range(1, self.most + 1)]
+        lists = parse_one(LISTS, dialect="duckdb", into=exp.Select).subquery("lists")
+        return (
+            slots.select(*own, "sums", "aboves", "mean", "variance", dialect="duckdb")
+            .join(lists, on="lists.signature = signatures.signature")
+            .join("totals", on="totals.signature = signatures.signature")
         )
 
     def draws(self, condition: exp.Expr) -> exp.Select:
         """How many urns of each kind are drawn from how often; see `urns.draws`."""
-        hits = [self._hit(condition, place) for place in range(1, self.most + 1)]
-        picks = exp.alias_(_sum(hits), "picks")
-        rows = exp.select("signature", "size", picks).from_(self.name).subquery("rows")
+        if self.wide:
+            return self.rows(condition)
+        rows = exp.select("signature", "size", self._picks(condition)).from_(self.name).subquery("rows")
         kinds = exp.select("signature AS urn", "size", "picks", "COUNT(*) AS urns").from_(rows)
         return kinds.group_by("signature", "size", "picks")
 
-    def _hit(self, condition: exp.Expr, place: int) -> exp.Expr:
-        """1 if the row at a place of the group satisfies the condition, else 0."""
+    def rows(self, condition: exp.Expr, *more: exp.Expr | str) -> exp.Select:
+        """The draw from every group by itself, and more of its columns."""
+        return exp.select("signature AS urn", "size", self._picks(condition), "1 AS urns", *more).from_(self.name)
+
+    def holders(self, condition: exp.Expr) -> exp.Expr:
+        """How many of the group's values satisfy a condition."""
+        return _sum([self._hit(condition, lambda _, place: f"v_{place}", place) for place in range(1, self.most + 1)])
+
+    def _picks(self, condition: exp.Expr) -> exp.Expr:
+        def at(name: str, place: int) -> str:
+            return f"c{self.columns.index(name)}_{place}"
+
+        return exp.alias_(_sum([self._hit(condition, at, place) for place in range(1, self.most + 1)]), "picks")
+
+    def _hit(self, condition: exp.Expr, at: Callable[[str, int], str], place: int) -> exp.Expr:
+        """1 if what stands at a place of the group satisfies the condition, else 0; `at` names its columns."""
 
         def placed(node: exp.Expr) -> exp.Expr:
-            if isinstance(node, exp.Column):
-                return exp.column(f"c{self.columns.index(node.name)}_{place}")
-            return node
+            return exp.column(at(node.name, place)) if isinstance(node, exp.Column) else node
 
         hit = condition.transform(placed)
         if place > self.least:  # the group may have no such row
             hit = exp.and_(f"size >= {place}", hit)
         one, zero = (exp.cast(exp.Literal.number(n), "TINYINT") for n in (1, 0))
         return exp.Case().when(hit, one).else_(zero)
+
+
+# The list starts with no value: `sums[m + 1]` is the sum of the m smallest.
+LISTS = """
+    SELECT signature, LIST(value ORDER BY place) AS vals, LIST(sum ORDER BY place) AS sums,
+           LIST(above ORDER BY place) AS aboves
+    FROM steps GROUP BY signature
+"""
 
 
 def _place(place: int) -> exp.Expr:

@@ -4,6 +4,8 @@
     signatures  per group: its size, and the number of its `signature`, the multiset of its values
     held        per signature: each value, how many rows hold it (`n`), how many hold a smaller one
                 (`below`), how many hold any (`total`), and their mean; missing values are none of these
+    windows     of a swapped table only, whose `qit` has the value that a row shows: per value the ranks that
+                show it (after `below`, to `upto`), and the first and last that such a row may hold
 
 Groups with the same signature are interchangeable, so the last is usually tiny. Signatures are told
 apart by two sums of 64-bit hashes: by chance, a million of them agree once in 10^26 releases.
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from sqlglot import exp, parse_one
 
+from discreet.answer import swapped
 from discreet.engines import Engine
 from discreet.release.release import Release
 from discreet.release.shapes import SHAPES
@@ -26,7 +29,9 @@ def tables(release: Release) -> dict[str, exp.Expr]:
     """The queries that make the tables, in order, once every file is there as `NAME file`."""
     number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
-    shaped = SHAPES[release.promise.publication].tables(release.promise)
+    shaped: dict[str, exp.Expr] = {**SHAPES[release.promise.publication].tables(release.promise)}
+    if release.promise.window is not None:
+        shaped |= swapped.tables(release.promise)
     return {**shaped, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
 
 

@@ -13,6 +13,9 @@ most `most` = min(picks, total), any of them. So each subject (what aggregates a
     runs    per value: its expected number in the draw (`weight`), and how often it is among the
             smallest balls (`low_`) or the largest (`high_`): `forced` times, and `free` times more
             if that many are wanted
+
+Where only the boxes of the groups are to be used, the rows that match are not counted: then at least
+`fewest` and at most `picks` balls are drawn, and forced = max(0, fewest + total - size).
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
+from discreet.answer.boxes import Boxes
 from discreet.answer.grammar import Side
 from discreet.answer.question import Question
 from discreet.answer.slots import Slots
@@ -40,6 +44,7 @@ class Model:
     sensitive: str
     slots: Slots | None = None
     help: Form | None = None
+    boxes: Boxes | None = None
 
     def keys(self, *sides: Side) -> list[str]:
         """The names that the keys of some sides (or of all) have in the relations."""
@@ -90,6 +95,9 @@ def draws(model: Model, side: Side) -> Relations:
     """How many balls are drawn from which urns, when the balls lie on `side`."""
     if side == "sensitive":
         condition = model.question.where["quasi"]
+        if model.boxes is not None:
+            kinds = exp.select("urn", "size", "fewest", "picks", "COUNT(*) AS urns").from_("hits")
+            return {"draws_sensitive": grouped(kinds)}
         if condition is None and not model.keys("quasi"):
             all_rows = exp.select("signature AS urn", "size", "size AS picks", "COUNT(*) AS urns").from_("signatures")
             return {"draws_sensitive": grouped(all_rows)}
@@ -109,6 +117,8 @@ def draws(model: Model, side: Side) -> Relations:
 
 def subject(model: Model, side: Side, argument: exp.Expr | None, name: str, *, numeric: bool) -> Relations:
     """The relations of one subject, their names ending with `name`; `numeric` if sums are wanted."""
+    if argument is None and (counted := _counted_in_slots(model)) is not None:
+        return {f"tally_{name}": counted}
     return {
         **draws(model, side),
         f"balls_{name}": _balls(model, side, argument, numeric=numeric),
@@ -144,6 +154,25 @@ def _present(value: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
 
 
+def _counted_in_slots(model: Model) -> exp.Select | None:
+    """The tally of rows where every group has its own values beside it: no urn has to be looked up."""
+    rows, values, slots = model.question.where["quasi"], model.question.where["sensitive"], model.slots
+    if slots is None or not slots.wide or rows is None or values is None or model.keys("sensitive"):
+        return None
+    both = slots.rows(rows, exp.alias_(slots.holders(values), "total")).subquery("both")
+    return exp.select("*", *_shares("picks")).from_(both)
+
+
+def _shares(fewest: str) -> tuple[str, ...]:
+    """How many of the balls that count a draw takes, and what its variance is made of."""
+    return (
+        f"GREATEST({fewest} + total - size, 0) AS forced",
+        "LEAST(picks, total) AS most",
+        "CAST(total AS DOUBLE) / size AS share",
+        "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) AS draw",
+    )
+
+
 def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
     keys = model.keys(side)
     urns = exp.select(*keys, "urn", "total").from_(f"balls_{name}")
@@ -159,10 +188,7 @@ def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
             *(exp.column(key, table="urns") for key in keys),
             *("draws.urn", "draws.size", "draws.picks", "draws.urns", "urns.total"),
             *(("urns.mean", "urns.spread") if numeric else ()),
-            "GREATEST(picks + total - size, 0) AS forced",
-            "LEAST(picks, total) AS most",
-            "CAST(total AS DOUBLE) / size AS share",
-            "draws.urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) AS draw",
+            *_shares("picks" if model.boxes is None else "fewest"),
         )
         .from_(exp.to_table(f"draws_{side}").as_("draws"))
         .join(urns.subquery("urns"), on="draws.urn = urns.urn")

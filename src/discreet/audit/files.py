@@ -1,30 +1,45 @@
-"""Read a released file as anyone could."""
+"""Read a release as anyone could: from its files alone, whatever its publication."""
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import dataclass
+
 import pyarrow as pa
-import pyarrow.parquet as pq
-from pyarrow import csv
+from sqlglot import exp
 
+from discreet.engines import connect
 from discreet.release import Release
+from discreet.release.shapes import SHAPES
+from discreet.release.shapes.file import column, named
 
 
-def read_file(release: Release, name: str) -> pa.Table:
-    """One data file of a release, in the order of its rows."""
-    resource = release.manifest.resource(name)
-    path = release.file(name)
-    if resource.format == "parquet":
-        return pq.read_table(path)
-    types = {column: TYPES[kind] for column, kind in resource.kinds().items()}
-    return csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=types, strings_can_be_null=False))
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A release as two tables (see `discreet.release.shapes`), and the value that stands on each row, if one does.
+
+    The rows of `qit`, and so of `beside`, are in the order of the files; those of `st` too, if it is
+    a file, else they are sorted: counted from rows, they have no order of their own.
+    """
+
+    qit: pa.Table
+    st: pa.Table
+    beside: pa.Array | None
 
 
-TYPES = {
-    "integer": pa.int64(),
-    "number": pa.float64(),
-    "boolean": pa.bool_(),
-    "string": pa.string(),
-    "date": pa.date32(),
-    "datetime": pa.timestamp("us"),
-    "time": pa.time64("us"),
-}
+def read_tables(release: Release) -> Tables:
+    """Load the files of a release into an engine of their own, and read them."""
+    promise = release.promise
+    shape = SHAPES[promise.publication]
+    files, tables = shape.files(promise), shape.tables(promise)
+    st = tables["st"] if "st" in files else tables["st"].order_by("grp", "value")
+    with closing(connect(groups=promise.groups)) as engine:
+        for resource in release.manifest.resources:
+            engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
+        beside = None
+        for name, file in files.items():
+            if {*promise.quasi, promise.sensitive} <= {*file.columns}:
+                rows = exp.select(column(promise.sensitive)).from_(named(f"{name} file"))
+                numbered = promise.row in file.columns
+                beside = engine.run(rows.order_by(column(promise.row)) if numbered else rows).column(0).combine_chunks()
+        return Tables(engine.run(tables["qit"]), engine.run(st), beside)

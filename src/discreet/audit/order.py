@@ -3,7 +3,9 @@
 Each hypothesis supposes that inside a group the rows stand in the same order as the group's values,
 sorted by some key an outsider can compute, and links the first row to the first value, and so on.
 `rank` is the strongest: when one random key both chose the rows of a value and ordered the file, the
-place of a group among those that hold a value tells the key of its row.
+place of a group among those that hold a value tells the key of its row. Where a value stands on each
+row, as in a permutation, one more hypothesis is that it stands there as published: that it was never
+shuffled, or not well.
 Where quasi-identifiers tell something of the sensitive value, sorting by them links better than
 guessing too; that is not an order the release kept, but what `docs/promise.md` warns of.
 Cost: n log n. Claim: order_attack_finds_a_planted_leak — and on a release of unrelated columns only guesses.
@@ -18,13 +20,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.audit.files import read_file
+from discreet.audit.files import read_tables
 from discreet.release import Release
 
 
 @dataclass(frozen=True)
 class Links:
-    """A sensitive value linked to each row of the quasi-identifier table, in file order."""
+    """A sensitive value linked to each person's row, in file order."""
 
     hypothesis: str
     values: pa.Array
@@ -37,29 +39,28 @@ class Links:
 
 def attack(release: Release) -> list[Links]:
     """Link rows to values under every hypothesis."""
-    promise = release.promise
-    st = read_file(release, "st")
-    listed = np.repeat(np.arange(len(st)), st[promise.count].to_numpy())
-    group = st[promise.group].to_numpy()[listed]
-    value = st[promise.sensitive].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()[listed]
-    rows = np.argsort(read_file(release, "qit")[promise.group].to_numpy(), kind="stable")
+    tables = read_tables(release)
+    values = tables.st["value"].combine_chunks()
+    listed = np.repeat(np.arange(len(values)), tables.st["n"].to_numpy().astype(np.int64))
+    group = tables.st["grp"].to_numpy()[listed]
+    value = values.dictionary_encode().indices.fill_null(-1).to_numpy()[listed]
+    rows = np.argsort(tables.qit[release.promise.group].to_numpy(), kind="stable")
     place = np.arange(listed.size)
     rank = _rank_within(value, group)
     keys = {"listed": place, "listed backwards": -place, "rank": rank, "rank backwards": -rank}
-    links = []
+    links = [] if tables.beside is None else [Links("as published", tables.beside)]
     for hypothesis, key in keys.items():
         linked = np.empty(listed.size, np.int64)
         linked[rows] = listed[np.lexsort((key, group))]
-        links.append(Links(hypothesis, st[promise.sensitive].combine_chunks().take(pa.array(linked))))
+        links.append(Links(hypothesis, values.take(pa.array(linked))))
     return links
 
 
 def blind(release: Release) -> float:
     """The share of rows that guessing inside each group recovers."""
-    promise = release.promise
-    st = read_file(release, "st")
-    counts = st[promise.count].to_numpy().astype(np.float64)
-    _, group = np.unique(st[promise.group].to_numpy(), return_inverse=True)
+    st = read_tables(release).st
+    counts = st["n"].to_numpy().astype(np.float64)
+    _, group = np.unique(st["grp"].to_numpy(), return_inverse=True)
     return float(np.sum(counts * counts / np.bincount(group, weights=counts)[group]) / counts.sum())
 
 

@@ -17,6 +17,10 @@ def ask(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the SQL that answers it, and do not run it.")
     ] = False,
+    generalized: Annotated[
+        bool,
+        typer.Option("--generalized", help="Show the bounds that a generalized table with the same groups would give."),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Answer a question with an estimate, its standard error, and bounds that contain the truth.
@@ -29,10 +33,10 @@ def ask(
         step("opening")
         opened = discreet.open_release(release)
         if explain:
-            print(opened.explain(question))
+            print(opened.explain(question, generalized=generalized))
             return
         step("answering")
-        answer = opened.ask(question)
+        answer = opened.ask(question, generalized=generalized)
     if json:
         show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": answer.notes})
         return

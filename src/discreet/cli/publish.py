@@ -44,11 +44,16 @@ def publish(
             release = discreet.publish(table, rules, to=to, seed=seed, format=form.value, progress=step)
     left_out = release.withheld
     if json:
-        show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump()})
+        show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump(exclude_none=True)})
         return
     promise = release.promise
-    print(f"{to}: {promise.rows:,} rows in {promise.groups:,} groups, verified")
-    for sentence in sentences(rules.guarantee):
+    if promise.window is None:
+        print(f"{to}: {promise.rows:,} rows in {promise.groups:,} groups, verified")
+    else:
+        print(f"{to}: {promise.rows:,} rows, values swapped, verified")
+        sized = f"windows are sized to k = {promise.window.k}, e = {promise.window.e}"
+        print(f"  promised: NOTHING; swapping is a baseline for comparison ({sized}, which is no guarantee)")
+    for sentence in sentences(promise.guarantee):
         print(f"  promised: {sentence}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:

@@ -56,7 +56,7 @@ def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(key, f"expected a text, got {_shown(values[key])}")
     for key, words in WORDS.items():
         value = values.get(key, words[0])
-        if value not in words:
+        if value not in words and not (key == "partition" and _ungrouped(values)):
             yield Mistake(key, f"got {_shown(value)}; {nearest(str(value), words)}")
 
 
@@ -95,13 +95,25 @@ def _method(values: Mapping[str, Any]) -> Iterator[Mistake]:
     guarantee = values.get("guarantee", {})
     if not isinstance(guarantee, Mapping):
         return
-    if "e" in guarantee and "k" not in guarantee:
+    if _ungrouped(values):
+        yield from _windows(values, guarantee)
+    elif "e" in guarantee and "k" not in guarantee:
         yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
     if "e" in guarantee and values.get("missing_sensitive") == "value":
         yield Mistake("missing_sensitive", 'a missing value has no place in a range; use "withhold" or leave e out')
     partition = PARTITIONS.get(str(values.get("partition")))
-    if partition is not None:
+    if partition is not None and not _ungrouped(values):
         yield from _partition(partition, guarantee)
+
+
+def _windows(values: Mapping[str, Any], guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
+    """What does not go with a publication that swaps values inside windows."""
+    name = values["publication"]
+    if guarantee and guarantee.keys() != {"k", "e"}:
+        what = "sizes its windows by k and e, by both and nothing else, and promises neither"
+        yield Mistake("guarantee", f"`{name}` {what}; write {{ k = 4, e = 100 }}")
+    if values.get("partition", "auto") not in ("auto", "none"):
+        yield Mistake("partition", f"`{name}` forms no groups; leave partition out")
 
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -153,6 +165,12 @@ def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake
         if role in {"quasi", "sensitive"} and name in columns and columns[name].kind is None
     ]
     return found
+
+
+def _ungrouped(values: Mapping[str, Any]) -> bool:
+    """Whether the publication forms no groups."""
+    publication = PUBLICATIONS.get(str(values.get("publication")))
+    return publication is not None and not publication.grouped
 
 
 def _is_number(value: Any, *, whole: bool = True) -> bool:

@@ -34,7 +34,8 @@ class Policy:
     Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
     outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
     lists the columns to leave out (or is "rest": all the others). The partition "auto" is
-    "tightest" where ranges are promised and "local" elsewhere.
+    "tightest" where ranges are promised and "local" elsewhere. The publication "swap" has none,
+    and promises nothing: its guarantee only sizes the windows in which values are swapped.
     """
 
     quasi: Sequence[str]
@@ -57,7 +58,9 @@ class Policy:
             if not isinstance(value, str):
                 object.__setattr__(self, key, tuple(value))
         object.__setattr__(self, "guarantee", Fixed(self.guarantee))
-        if self.partition == "auto":
+        if self.publication == "swap":
+            object.__setattr__(self, "partition", "none")
+        elif self.partition == "auto":
             object.__setattr__(self, "partition", "tightest" if "e" in self.guarantee else "local")
 
     @classmethod

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A way to show groups, and whether the sensitive values must have an order and distances."""
+    """A way to show rows: whether sensitive values must have an order and distances, and whether it forms groups."""
 
     name: str
     numeric: bool = False
+    grouped: bool = True
 
     def sheets(self, draft: Draft) -> Sequence[Sheet]:
         """The data files of a release."""
@@ -29,5 +30,10 @@ class Publication:
 
 
 PUBLICATIONS = {
-    publication.name: publication for publication in (Publication("anatomy"), Publication("permutation", numeric=True))
+    publication.name: publication
+    for publication in (
+        Publication("anatomy"),
+        Publication("permutation", numeric=True),
+        Publication("swap", numeric=True, grouped=False),
+    )
 }

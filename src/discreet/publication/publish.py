@@ -19,7 +19,7 @@ from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.draft import Draft, present
 from discreet.release import FORMAT, Release
-from discreet.release.manifest import Promise
+from discreet.release.manifest import Promise, Window
 from discreet.release.write import free, write
 from discreet.table import Table, read
 from discreet.table.encode import Codes
@@ -62,7 +62,10 @@ def publish(
     guarantee = _promised(policy, sensitive)
     _feasible(guarantee, sensitive, policy.sensitive)
     progress("grouping")
-    groups = _partition(table, policy, sensitive, guarantee, secret)
+    if PUBLICATIONS[policy.publication].grouped:
+        groups = _partition(table, policy, sensitive, guarantee, secret)
+    else:
+        groups = np.zeros(sensitive.codes.size, np.int32)
     return publish_groups(
         table, policy, sensitive, groups, to=Path(to), format=format, secret=secret, progress=progress
     )
@@ -85,11 +88,12 @@ def publish_groups(
         raise InternalError(f"the partition `{policy.partition}` broke the guarantee; nothing was published")
     secret = secret or Secret()
     draft = Draft(table, policy, sensitive, groups, histograms, secret)
+    window = _window(policy)
     promise = Promise(
         format=FORMAT,
         publication=policy.publication,
         partition=policy.partition,
-        guarantee=dict(policy.guarantee),
+        guarantee=dict(policy.guarantee) if window is None else {},
         table=policy.name or "microdata",
         quasi=tuple(policy.quasi),
         sensitive=policy.sensitive,
@@ -100,9 +104,19 @@ def publish_groups(
         groups=int(histograms.starts.size),
         missing_sensitive=policy.missing_sensitive,
         for_publication=not secret.seeded,
+        window=window,
     )
     release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
     return replace(release, withheld=table.rows - int(groups.size))
+
+
+def _window(policy: Policy) -> Window | None:
+    """What windows are sized to, where values are swapped: that is no guarantee."""
+    if policy.publication != "swap":
+        return None
+    from discreet.publication.swap import window
+
+    return window(policy)
 
 
 def _fits_csv(table: Table, policy: Policy) -> None:

@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import ceil
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp, parse_one
@@ -24,7 +25,8 @@ from discreet.errors import DiscreetError, EngineError, InputError
 from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.order import first_disorder
 from discreet.release.shapes import SHAPES
-from discreet.release.shapes.file import named
+from discreet.release.shapes.file import column, named
+from discreet.release.shapes.swap import windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
                 order = aside.submit(_order, folder, manifest)
                 yield from _groups(engine, manifest)
                 yield from _rows(engine, manifest.discreet)
+                yield from _windows(engine, manifest.discreet)
                 yield check("order", order.result(), "rows follow their content: the source's order left no trace")
     except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:
         reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
@@ -141,6 +144,27 @@ def _rows(engine: Engine, promise: Promise) -> Iterator[Check]:
             wrong = f"the rows of `{name}` are not numbered from 1 without a gap"
     if numbered:
         yield check("rows", wrong, "rows are numbered by their place alone")
+
+
+def _windows(engine: Engine, promise: Promise) -> Iterator[Check]:
+    """Where values were swapped, nothing is promised, and windows must be what the values shown make them."""
+    if promise.window is None:
+        return
+    yield Check("guarantee", ok=True, detail="none: swapping is a baseline for comparison")
+    value, names = column(promise.sensitive), (promise.count, promise.window.low, promise.window.high)
+    shown = exp.select(value, "COUNT(*)").from_(named("swapped file")).group_by(value.copy()).order_by(value.copy())
+    told = exp.select(value.copy(), *map(column, names)).from_(named("windows file")).order_by(value.copy())
+    values, counts = (part.combine_chunks() for part in engine.run(shown).columns)
+    told_values, *told_numbers = (part.combine_chunks() for part in engine.run(told).columns)
+    numbers = np.stack([part.to_numpy(zero_copy_only=False) for part in told_numbers], axis=1)
+    wrong = None
+    if not values.equals(told_values) or not np.array_equal(counts.to_numpy(), numbers[:, 0]):
+        wrong = "windows count other values than the swapped table shows"
+    elif (meant := windows(values, counts.to_numpy(), promise.window)) is None:
+        wrong = "the values shown do not suffice for what windows are said to be sized to"
+    elif not np.array_equal(meant, numbers[:, 1:]):
+        wrong = "windows are not what the values shown make them"
+    yield check("windows", wrong, "windows follow from the values shown, and tell nothing new")
 
 
 ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"

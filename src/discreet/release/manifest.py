@@ -68,6 +68,15 @@ class Resource(_Model):
         return {field.name: field.type for field in self.table.fields}
 
 
+class Window(_Model):
+    """What the windows of a swapped table were sized to, which promises nothing, and the columns of their ends."""
+
+    k: int
+    e: int | float
+    low: str
+    high: str
+
+
 class Promise(_Model):
     """What was published and what is promised."""
 
@@ -85,10 +94,12 @@ class Promise(_Model):
     groups: int
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
+    window: Window | None = None
 
     def told(self) -> str:
         """The guarantee in a line."""
-        return ", ".join(f"{name} = {threshold}" for name, threshold in self.guarantee.items())
+        promises = (f"{name} = {threshold}" for name, threshold in self.guarantee.items())
+        return ", ".join(promises) or "no guarantee"
 
 
 class Manifest(_Model):

@@ -15,6 +15,7 @@ from discreet.release.shapes import misfit
 
 if TYPE_CHECKING:
     from discreet.answer import Answer, Desk
+    from discreet.answer.boxes import Given
     from discreet.release.verify import Report
 
 
@@ -41,13 +42,19 @@ class Release:
 
         return Desk(self)
 
-    def ask(self, question: str) -> Answer:
-        """Answer an SQL aggregate with estimate, standard error and hard bounds."""
-        return self.desk.ask(question)
+    def ask(self, question: str, *, generalized: bool | Given = False) -> Answer:
+        """Answer an SQL aggregate with estimate, standard error and hard bounds.
 
-    def explain(self, question: str) -> str:
+        If `generalized`, only low and high are told: those that a generalized table with the same groups
+        would give. Its boxes are as tight as the rows allow, unless they are given, by group and column, as
+        `{1: {"age": (31, 40), "sex": {"f", "m"}, "zipcode": None}}`: from and to of a number or date, a set of
+        other values (with None in it if one is missing), or None if the column may hold anything.
+        """
+        return self.desk.ask(question, generalized=generalized)
+
+    def explain(self, question: str, *, generalized: bool | Given = False) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""
-        return self.desk.explain(question)
+        return self.desk.explain(question, generalized=generalized)
 
     def verify(self) -> Report:
         """Check the promise from the files alone."""

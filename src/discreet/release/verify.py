@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from discreet.release import readme
 from discreet.release.contents import Check, check, contents
-from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, slug
+from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, Promise, slug
 from discreet.release.release import damage
 from discreet.release.shapes import misfit
 
@@ -70,6 +70,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "it holds more than a manifest does, or the same in other words"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
         wrong = "its schema, name or format is not a release's"
+    elif promise.window is not None:
+        wrong = _window_fault(promise)
     elif not _promises_something(promise.guarantee):
         wrong = "it promises nothing"
     right = "what was published and what is promised, nothing else"
@@ -81,6 +83,14 @@ def _promises_something(guarantee: Mapping[str, float]) -> bool:
         threshold >= (0 if name == "e" else 2) and (name != "e" or "k" in guarantee)
         for name, threshold in guarantee.items()
     )
+
+
+def _window_fault(promise: Promise) -> str | None:
+    """A swapped table promises nothing, and must not seem to; all its rows are one group."""
+    if promise.guarantee or promise.partition != "none":
+        return "it promises what swapping cannot keep"
+    sized = promise.window is not None and _promises_something({"k": promise.window.k, "e": promise.window.e})
+    return None if sized else "its windows are sized to nothing"
 
 
 def _files(folder: Path, manifest: Manifest) -> Check:

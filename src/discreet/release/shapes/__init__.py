@@ -16,6 +16,7 @@ from discreet.release.manifest import Manifest, Promise
 from discreet.release.shapes.anatomy import Anatomy
 from discreet.release.shapes.file import File
 from discreet.release.shapes.permutation import Permutation
+from discreet.release.shapes.swap import Swap
 
 __all__ = ["SHAPES", "File", "Shape", "misfit"]
 
@@ -40,7 +41,7 @@ class Shape(Protocol):
         ...
 
 
-SHAPES: dict[str, Shape] = {"anatomy": Anatomy(), "permutation": Permutation()}
+SHAPES: dict[str, Shape] = {"anatomy": Anatomy(), "permutation": Permutation(), "swap": Swap()}
 
 
 def misfit(manifest: Manifest) -> str | None:
@@ -53,8 +54,12 @@ def _misfits(manifest: Manifest) -> Iterator[str]:
     if promise.publication not in SHAPES:
         yield f"it is a publication that this software does not know: `{promise.publication}`"
         return
+    if (promise.window is not None) != (promise.publication == "swap"):
+        yield "windows belong to swapped tables, and to them alone"
+        return
     files = SHAPES[promise.publication].files(promise)
     roles = [*promise.quasi, promise.sensitive, promise.group, promise.count, promise.row]
+    roles += [] if promise.window is None else [promise.window.low, promise.window.high]
     if len({name.lower() for name in roles}) != len(roles):
         yield "a column has two roles"
     if [resource.name for resource in manifest.resources] != list(files):

@@ -1,0 +1,141 @@
+"""Answers from a swapped table: the values as shown, and how far they may lie from those that were swapped away.
+
+A row that shows a value really holds one whose rank lies in that value's window, and no two rows hold the
+same rank. Neither end of a window falls as values rise. So of the rows that match, sorted by what they
+show, the j-th has at least the rank j + max(low_i - i) over the i up to j, and at most j + min(high_i - i)
+over the i from j on; these two lots of ranks are possible, and every other lot lies between them, rank
+by rank. All aggregates rise with the values, so they give the bounds. Rows that show the same value stay
+side by side, hence one step per key and value shown:
+
+    shown    the values that the matching rows show, and how often (`hits`)
+    placed   the same with their windows, and how many matching rows show less (`before`)
+    spans    for both bounds: the `hits` ranks after `start` that such rows get
+    pieces   the values at these ranks, and those shown themselves, for the estimate
+    steps    the same with the number of rows up to them, and of all (`total`)
+
+Source: Koudas et al., "Aggregate query answering on anonymized tables", ICDE 2007, section 7.1, which leaves
+the bounds out. Cost: one grouping of the matching rows, then near linear in the values they show.
+Claim: swapped_bounds_equal_brute_force — low and high are the extremes over all different ranks in the windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from discreet.answer.aggregates import INSIDE, NO_STDERR, NUMBER, over, per_key
+from discreet.answer.question import Aggregate, Question
+from discreet.answer.urns import Model, Relations, grouped
+from discreet.errors import QueryError
+from discreet.release.manifest import Promise
+from discreet.release.shapes.file import column, named
+from discreet.release.shapes.swap import ends_of
+
+BOUNDS = ("estimate", "low", "high")
+
+
+def tables(promise: Promise) -> dict[str, exp.Expr]:
+    """The queries that make the tables: `qit` with the value that each row shows, and `windows`, by value."""
+    group = exp.alias_(exp.cast(exp.Literal.number(1), "INTEGER"), promise.group, quoted=True)
+    shown = [column(name) for name in (*promise.quasi, promise.sensitive)]
+    value, count = column(promise.sensitive), column(promise.count)
+    names = dict(zip(("n", "low", "high"), (promise.count, *ends_of(promise)), strict=True))
+    columns = [exp.alias_(exp.cast(column(name), "BIGINT"), alias) for alias, name in names.items()]
+    upto = exp.Window(this=exp.Sum(this=count), order=exp.Order(expressions=[value.copy()]))
+    ranked = exp.select(exp.alias_(value, "value"), *columns, exp.alias_(exp.cast(upto, "BIGINT"), "upto"))
+    return {
+        "qit": exp.select(*shown, group).from_(named("swapped file")),
+        "windows": exp.select("value", "low", "high", "upto - n AS below", "upto").from_(
+            ranked.from_(named("windows file")).subquery("ranked")
+        ),
+    }
+
+
+def answerable(question: Question) -> Question:
+    """The question, if swapped values tell anything certain about it; a count of them is a count of rows."""
+    if question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys):
+        raise QueryError(
+            "a swapped table answers no condition on the sensitive column, and no GROUP BY it",
+            hint="ask for SUM, AVG, MIN, MAX, MEDIAN or QUANTILE of it, by quasi-identifiers",
+        )
+    return replace(question, aggregates=tuple(map(_answerable, question.aggregates)))
+
+
+def _answerable(aggregate: Aggregate) -> Aggregate:
+    if aggregate.side == "quasi" or aggregate.argument is None:
+        return aggregate
+    argument = aggregate.argument.unnest()
+    if not isinstance(argument, exp.Column):
+        raise QueryError(
+            f"`{argument.sql(dialect='duckdb')}` computes with the sensitive column, whose values were swapped",
+            hint="ask about the column as it is, and compute with the answer",
+        )
+    if aggregate.function == "count":  # no value is missing
+        return replace(aggregate, argument=None, side="quasi")
+    return replace(aggregate, argument=argument)
+
+
+def write(model: Model, aggregate: Aggregate, name: str) -> Relations:
+    """The relations that compute one aggregate from `steps`, the last of them called `name`."""
+    ends = [f"{_measured(aggregate, f'bound = {bound!r}')} AS {bound}" for bound in BOUNDS]
+    least = "SUM(hits) FILTER (WHERE bound = 'estimate') AS least"
+    return {
+        f"{name}_bounds": per_key(model, "steps", *ends, least),
+        name: exp.select(*model.keys(), INSIDE, NO_STDERR, "low", "high", "least").from_(f"{name}_bounds"),
+    }
+
+
+def _measured(aggregate: Aggregate, here: str) -> str:
+    """An aggregate of the steps that are `here`."""
+    p, q = aggregate.fraction.numerator, aggregate.fraction.denominator
+    match aggregate.function:
+        case "sum":
+            return f"SUM({NUMBER} * hits) FILTER (WHERE {here})"
+        case "avg":
+            return f"SUM({NUMBER} * hits) FILTER (WHERE {here}) / SUM(hits) FILTER (WHERE {here})"
+        case "quantile_disc":
+            return f"MIN(value) FILTER (WHERE {here} AND {q} * upto >= {p} * total)"
+        case "quantile_cont":  # between two places of the rows in order
+            place = f"{p} * (total - 1)"
+            before, after = (
+                f"MIN({NUMBER}) FILTER (WHERE {here} AND {q} * upto > {at})" for at in (place, f"{place} + {q - 1}")
+            )
+            return f"{before} + CAST(MAX({place}) % {q} AS DOUBLE) / {q} * ({after} - {before})"
+        case function:
+            return f"{function.upper()}(value) FILTER (WHERE {here})"
+
+
+def steps(model: Model) -> Relations:
+    """The relations that all aggregates of the sensitive values share, the last of them `steps`."""
+    keys, up, down = model.keys(), over(model, "ASC"), over(model, "DESC")
+    value = exp.column(model.sensitive, table="qit", quoted=True)
+    low, high = f"before + MAX(low - before - 1) {up}", f"before + MIN(high - before - hits) {down}"
+    spans = exp.union(
+        exp.select(*keys, "'low' AS bound", f"{low} AS start", "hits").from_("placed"),
+        exp.select(*keys, "'high' AS bound", f"{high} AS start", "hits").from_("placed"),
+        distinct=False,
+    )
+    cut = "LEAST(start + hits, upto) - GREATEST(start, below) AS hits"
+    values = exp.select(*keys, "bound", "value", cut).from_("spans")
+    return {
+        "shown": grouped(model.rows("quasi", exp.alias_(value, "value"), "COUNT(*) AS hits")),
+        "placed": exp.select(*keys, "value", "hits", "low", "high", f"CAST(SUM(hits) {up} - hits AS BIGINT) AS before")
+        .from_("shown")
+        .join("windows", using="value"),
+        "spans": spans,
+        "pieces": exp.union(
+            exp.select(*keys, "'estimate' AS bound", "value", "hits").from_("shown"),
+            values.join("windows", on="below < start + hits AND start < upto"),
+            distinct=False,
+        ),
+        "steps": _steps(model),
+    }
+
+
+def _steps(model: Model) -> exp.Select:
+    """Beside each piece how many rows its bound gives values up to it, and how many in all."""
+    of_bound = ", ".join([*model.keys(), "bound"])
+    in_order = f"PARTITION BY {of_bound} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+    upto, total = f"SUM(hits) OVER ({in_order}) AS upto", f"SUM(hits) OVER (PARTITION BY {of_bound}) AS total"
+    return exp.select(*model.keys(), "bound", "value", "hits", upto, total).from_("pieces")
