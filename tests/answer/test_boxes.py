@@ -85,14 +85,14 @@ def count(release, where, generalized=True):  # noqa: FBT002
         ("height > 1.55", (3, 6)),
         ("height + age > 30", (3, 9)),
         ("sex = 'f'", (3, 6)),
-        ("sex <> 'f'", (0, 6)),
+        ("sex <> 'f'", (3, 6)),
         ("sex IS NULL", (0, 3)),
         ("sex LIKE '%f%' OR sex = 'm'", (6, 9)),
         ("UPPER(sex) = 'F' AND age < 40", (3, 3)),
         ("sex = 'm' AND age > 39", (0, 6)),
         ("age > 39 AND sex = 'f' AND age < 40", (0, 0)),
         ("sex = 'f' OR age IS NULL OR sex = 'm' OR sex IS NULL", (9, 9)),
-        ("CAST(age AS VARCHAR) < '4'", (3, 9)),
+        ("CAST(age AS VARCHAR) < '4'", (3, 3)),
         ("sex || age = 'f34'", (0, 3)),
     ],
 )
@@ -103,7 +103,7 @@ def test_none_some_or_all_of_a_group(release, where, bounds):
 def test_given_boxes_take_the_place_of_tight_ones(release):
     assert count(release, "age < 40", {1: {"age": (30, 45)}}) == (0, 3)
     assert count(release, "age < 40", {1: {"age": None}}) == (0, 3)
-    assert count(release, "age < 40 OR age >= 40 OR age IS NULL", {1: {"age": None}}) == (0, 9)
+    assert count(release, "age < 40 OR age >= 40 OR age IS NULL", {1: {"age": None}}) == (6, 9)
     assert count(release, "age < 40", {2: {"age": (39, 45)}}) == (3, 6)
     assert count(release, "sex = 'f'", {1: {"sex": {"f", "m"}}}) == (0, 6)
     assert count(release, "sex = 'f'", {3: {"sex": {"f", "m"}}}) == (3, 9)
@@ -202,7 +202,7 @@ def test_explain_runs_in_the_folder_of_the_release(release, generalized, monkeyp
     with duckdb.connect() as connection:
         for statement in statements:
             connection.execute(statement)
-        rows = connection.execute(last).to_arrow_table().select(range(4)).to_pylist()
+        rows = connection.sql(last).to_arrow_table().select(range(4)).to_pylist()
     assert rows == release.ask(question, generalized=generalized).rows()
 
 
@@ -235,7 +235,9 @@ def test_columns_of_every_type(tmp_path, kind):
     values = pa.array([*plain, *plain[:1] * 3, None, None, None], pa.float64() if plain[0] == -1.5 else kind).cast(kind)
     people = pa.table({"x": values, "y": range(9), "pay": PEOPLE["pay"]})
     release = made(tmp_path / "release", people=people)
-    low, high = (duckdb.sql("SELECT CAST($1 AS VARCHAR)", params=[end]).fetchone()[0] for end in (plain[0], plain[-1]))
+    low, high = (
+        duckdb.sql("SELECT CAST($1 AS VARCHAR)", params=[end]).fetchall()[0][0] for end in (plain[0], plain[-1])
+    )
     for boxes in (True, {1: {"x": {False, True} if kind == pa.bool_() else (plain[0], plain[-1])}}):
         assert count(release, f"x = '{low}'", boxes) == (3, 6)
         assert count(release, f"x <> '{low}'", boxes) == (0, 3)
@@ -243,29 +245,32 @@ def test_columns_of_every_type(tmp_path, kind):
         assert count(release, f"x IN ('{low}', '{high}') OR x IS NULL", boxes) == (
             (9, 9) if kind == pa.bool_() else (6, 9)
         )
-        assert count(release, f"COALESCE(x, '{low}') = x", boxes) == ((6, 6) if kind == pa.bool_() else (3, 6))
+        assert count(release, f"COALESCE(x, '{low}') = x", boxes) == (
+            (6, 6) if kind in {pa.bool_(), pa.int8()} else (3, 6)
+        )
         assert count(release, "x IS NULL", boxes) == (3, 3)
     release.close()
 
 
 def test_a_long_list_of_constants_and_a_deep_question(release):
-    numbers = ", ".join(map(str, range(100, 3_000)))
+    numbers = ", ".join(map(str, range(100, 1_000)))
     assert count(release, f"age IN ({numbers}, 30)") == (0, 3)
     nested = "age > 3"
     for level in range(25):
         nested = f"({nested} OR (sex = 'f' AND age <> {level}))"
     assert count(release, nested) == (3, 9)
-    with pytest.raises(QueryError, match="nested too deeply|not SQL that can be read"):
+    with pytest.raises(QueryError, match=r"nested too deeply|not SQL that can be read"):
         count(release, f"{'(' * 80}age > 3{')' * 80}".replace("(", "NOT ("))
 
 
-def test_a_release_without_groups_is_refused(release, monkeypatch):
-    from discreet.answer import desk
-
-    monkeypatch.setattr(desk, "GROUPED", set())
-    release.close()
-    with pytest.raises(QueryError, match="has no groups to generalize"):
-        release.ask("SELECT COUNT(*) FROM microdata", generalized=True)
+def test_a_swapped_table_has_no_groups(tmp_path):
+    policy = discreet.Policy(
+        quasi=["age"], sensitive="pay", drop="rest", guarantee={"k": 2, "e": 1}, publication="swap"
+    )
+    release = discreet.publish(pa.table(PEOPLE), policy, to=tmp_path / "release")
+    for generalized in (True, {}, {1: {"age": None}}):
+        with pytest.raises(QueryError, match="a release by `swap` has no groups to generalize"):
+            release.ask("SELECT SUM(pay) FROM microdata", generalized=generalized)
     release.close()
 
 

@@ -35,7 +35,7 @@ def law(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
-@law(25)
+@law(15)
 @given(RANDOM)
 def test_theorem_2_bounds_of_the_release_lie_inside_those_of_the_generalized_table(rng: Random) -> None:
     case = random_case(rng, EVERY, alike=rng.random() < 0.3)
@@ -58,7 +58,7 @@ def test_theorem_2_bounds_of_the_release_lie_inside_those_of_the_generalized_tab
                     assert_inside({f"{name}_low": value, f"{name}_high": value}, tight[keys], name)
 
 
-@law(30)
+@law(20)
 @given(RANDOM)
 def test_truths_hold_at_every_point(rng: Random) -> None:
     case = random_case(rng, ("integer",))
@@ -100,7 +100,7 @@ def test_nothing_is_doubtful_that_the_points_of_one_column_decide(rng: Random) -
                     assert {fewest == size, picks > 0} == outcomes([column], points, where), (where, group)
 
 
-@law(30)
+@law(20)
 @given(RANDOM)
 def test_generalized_answers_equal_brute_force(rng: Random) -> None:
     """Low and high are the extremes over all hit counts that a box allows, and all values that so many rows may hold."""

@@ -152,10 +152,12 @@ def _points(kind: str) -> str:
         return "points"
     few, every = "low = high", "[low]"
     if kind == "DATE" or re.fullmatch(WHOLE, kind):
-        # as doubles: the difference of two whole numbers may be too large for their type
-        extent = "CAST(high - low AS DOUBLE)" if kind == "DATE" else "CAST(high AS DOUBLE) - CAST(low AS DOUBLE)"
-        few = f"{extent} < {MOST_POINTS}"
-        every = "LIST_TRANSFORM(RANGE(CAST(high - low AS BIGINT) + 1), LAMBDA i : low + CAST(i AS INTEGER))"
+        # the difference of two whole numbers may be too large for their type
+        whole = kind != "DATE"
+        about = "CAST(high AS DOUBLE) - CAST(low AS DOUBLE)" if whole else "high - low"
+        extent = "CAST(CAST(high AS HUGEINT) - CAST(low AS HUGEINT) AS BIGINT)" if whole else "high - low"
+        few = f"{about} < {MOST_POINTS}"
+        every = f"LIST_TRANSFORM(RANGE({extent} + 1), LAMBDA i : low + CAST(i AS INTEGER))"
     return f"""
         CASE WHEN missing AND low IS NULL THEN [NULL]
              WHEN {few} THEN CASE WHEN missing THEN LIST_APPEND({every}, NULL) ELSE {every} END END

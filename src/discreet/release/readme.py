@@ -15,6 +15,6 @@ def readme(manifest: Manifest) -> str:
     return f"""# {promise.table}
 {warning}
 {SHAPES[promise.publication].readme(manifest)}
-`discreet ask` adds standard errors and bounds that contain the truth; `discreet verify` checks the
-guarantee from these files.
+`discreet ask` adds bounds that contain the truth, and standard errors where there are any; `discreet
+verify` checks from these files what they promise.
 """
