@@ -82,7 +82,8 @@ def test_what_is_left_out(load):
     policy = load('quasi = ["age", "zip"]\nsensitive = "ill"\nguarantee = { l = 3 }\n')
     assert policy == Policy(**PLAIN)
     assert (policy.identifiers, policy.drop, policy.name) == ((), (), None)
-    assert (policy.partition, policy.publication, policy.missing_sensitive) == ("local", "anatomy", "error")
+    assert (policy.partition, policy.grouping, policy.publication) == ("auto", "local", "anatomy")
+    assert policy.missing_sensitive == "error"
 
 
 @pytest.mark.parametrize(
@@ -269,14 +270,14 @@ e = {text}
         quasi=["age", "zip"], sensitive="pay", publication="permutation", guarantee={"k": 3, "e": e}
     )
     assert type(policy.guarantee["e"]) is type(e)
-    assert policy.partition == "tightest"
+    assert policy.grouping == "min_sum"
 
 
 @pytest.mark.parametrize("publication", ["anatomy", "permutation"])
 def test_auto_is_tightest_where_ranges_are_promised_alone(publication):
     plain = {**PLAIN, "publication": publication}
-    assert Policy(**{**plain, "guarantee": {"k": 3, "e": 5}}).partition == "tightest"
-    assert Policy(**{**plain, "guarantee": {"k": 3}}).partition == "local"
+    assert Policy(**{**plain, "guarantee": {"k": 3, "e": 5}}).grouping == "min_sum"
+    assert Policy(**{**plain, "guarantee": {"k": 3}}).grouping == "local"
 
 
 @pytest.mark.parametrize(

@@ -291,8 +291,8 @@ def written(**more):
 def test_the_partition_of_a_swap_is_none():
     import dataclasses
 
-    assert written().partition == "none"
-    assert dataclasses.replace(written(), name="again").partition == "none"
+    assert written().grouping == "none"
+    assert dataclasses.replace(written(), name="again").grouping == "none"
 
 
 @pytest.mark.parametrize(

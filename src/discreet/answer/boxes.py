@@ -32,8 +32,6 @@ Extent: TypeAlias = tuple[Any, Any] | AbstractSet[Any] | None
 Given: TypeAlias = Mapping[int, Mapping[str, Extent]]
 Texts: TypeAlias = tuple[str | None, ...] | None
 
-GROUPED = {"anatomy", "permutation"}  # publications that leave the quasi-identifiers of a group as they are
-
 
 @dataclass(frozen=True)
 class Boxes:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from discreet.answer import help_table, sources, swapped
 from discreet.answer.answer import Answer
-from discreet.answer.boxes import GROUPED, Boxes, Given, check_generalized
+from discreet.answer.boxes import Boxes, Given, check_generalized
 from discreet.answer.question import ENDS, Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.slots import Slots
@@ -107,7 +107,7 @@ class Desk:
     def _boxes(self) -> Boxes:
         """The tight boxes of the groups, made when first needed."""
         promise = self.release.promise
-        if promise.publication not in GROUPED:
+        if promise.window is not None:
             raise QueryError(
                 f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
             )

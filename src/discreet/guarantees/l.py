@@ -22,7 +22,7 @@ class L:
     promise: ClassVar[str] = "in every group, no sensitive value is held by more than 1 in {threshold} people"
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
-        return histograms.tops.astype(np.int64) * self.threshold <= histograms.sizes
+        return histograms.sizes // histograms.tops >= self.threshold
 
     def largest(self, counts: npt.NDArray[np.int64]) -> int:
         return int(counts.sum() // counts.max())

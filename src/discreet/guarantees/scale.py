@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, nextafter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,7 +40,7 @@ class Scale:
         if pa.types.is_integer(kind):
             return cls(_integers(domain.to_numpy(), name))
         if pa.types.is_decimal(kind):
-            return cls(_integers(_unscaled(domain, name), name), 10**kind.scale)
+            return cls(*_decimals(domain, name))
         if pa.types.is_date(kind):
             return cls(_integers(domain.cast(pa.date32()).cast(pa.int32()).to_numpy(), name))
         if pa.types.is_timestamp(kind):
@@ -53,14 +53,19 @@ class Scale:
         """How far marks must at least lie apart for a range of `length`."""
         if self.marks.dtype == np.float64:
             return float(length)
-        return min(ceil(Fraction(repr(length)) * self.unit), LARGEST)
+        return ceil(Fraction(repr(length)) * self.unit)
 
     def length(self, steps: Any) -> int | float:
         """The length of a range of marks; what `steps` undoes."""
         if self.marks.dtype == np.float64:
             return float(steps)
         exact = Fraction(int(steps), self.unit)
-        return exact.numerator if exact.denominator == 1 else float(exact)
+        if exact.denominator == 1:
+            return exact.numerator
+        near = float(exact)
+        while Fraction(repr(near)) > exact:  # what is told must not be more than what is there
+            near = nextafter(near, 0)
+        return near
 
 
 def _floats(values: npt.NDArray[np.float64], name: str) -> npt.NDArray[np.float64]:
@@ -81,13 +86,20 @@ def _integers(values: npt.NDArray[Any], name: str) -> npt.NDArray[np.int64]:
     return marks - marks[0] if marks.size else marks
 
 
-def _unscaled(domain: pa.Array, name: str) -> npt.NDArray[np.int64]:
-    """The digits of decimals without their point: the lower half of 128 bits, if the upper only repeats its sign."""
-    wide = domain.cast(pa.decimal128(38, domain.type.scale))
+def _decimals(domain: pa.Array, name: str) -> tuple[npt.NDArray[np.int64], int]:
+    """The distances from the smallest decimal in units of the last digit, and how many of these make one."""
+    scale = domain.type.scale
+    wide = domain.cast(pa.decimal128(38, scale))
     halves = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)[wide.offset : wide.offset + len(wide)]
-    if (halves[:, 1] != halves[:, 0] >> 63).any():
+    if (halves[:, 1] == halves[:, 0] >> 63).all():  # the upper half only repeats the sign of the lower
+        return _integers(halves[:, 0], name), 10**scale
+    digits = [(int(high) << 64) + (int(low) & (2**64 - 1)) for low, high in halves]
+    far = [digit - digits[0] for digit in digits]
+    while scale and all(distance % 10 == 0 for distance in far):
+        far, scale = [distance // 10 for distance in far], scale - 1
+    if far[-1] > LARGEST:
         raise _too_far_apart(name)
-    return halves[:, 0]
+    return np.array(far, np.int64), 10**scale
 
 
 def _too_far_apart(name: str) -> InputError:

@@ -34,7 +34,7 @@ class Policy:
     Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
     outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
     lists the columns to leave out (or is "rest": all the others). The partition "auto" is
-    "tightest" where ranges are promised and "local" elsewhere. The publication "swap" has none,
+    "min_sum" where ranges are promised and "local" elsewhere. The publication "swap" has none,
     and promises nothing: its guarantee only sizes the windows in which values are swapped.
     """
 
@@ -57,11 +57,8 @@ class Policy:
             value = getattr(self, key)
             if not isinstance(value, str):
                 object.__setattr__(self, key, tuple(value))
-        object.__setattr__(self, "guarantee", Fixed(self.guarantee))
-        if self.publication == "swap":
-            object.__setattr__(self, "partition", "none")
-        elif self.partition == "auto":
-            object.__setattr__(self, "partition", "tightest" if "e" in self.guarantee else "local")
+        plain = {name: float(t) + 0.0 if isinstance(t, float) else t for name, t in self.guarantee.items()}
+        object.__setattr__(self, "guarantee", Fixed(plain))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -73,6 +70,15 @@ class Policy:
             located = [Mistake(m.key, m.message, lines.get(m.key)) for m in found]
             raise PolicyError(sorted(located, key=lambda m: m.line or 0), source=f"`{source}`")
         return cls(**values)
+
+    @property
+    def grouping(self) -> str:
+        """The partition by its own name: what "auto" stands for, and "none" where there are no groups."""
+        if self.publication == "swap":
+            return "none"
+        if self.partition == "auto":
+            return "min_sum" if "e" in self.guarantee else "local"
+        return self.partition
 
     def fit(self, columns: Iterable[Any]) -> None:
         """Raise unless every column of the table has one role, and every role a column of the table."""

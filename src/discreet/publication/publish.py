@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from discreet.errors import GuaranteeError, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms, Scale
@@ -85,14 +86,14 @@ def publish_groups(
     """Publish rows whose groups are decided."""
     histograms = Histograms.of(groups, sensitive.codes)
     if not _promised(policy, sensitive).holds(histograms).all():
-        raise InternalError(f"the partition `{policy.partition}` broke the guarantee; nothing was published")
+        raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
     secret = secret or Secret()
     draft = Draft(table, policy, sensitive, groups, histograms, secret)
     window = _window(policy)
     promise = Promise(
         format=FORMAT,
         publication=policy.publication,
-        partition=policy.partition,
+        partition=policy.grouping,
         guarantee=dict(policy.guarantee) if window is None else {},
         table=policy.name or "microdata",
         quasi=tuple(policy.quasi),
@@ -135,11 +136,16 @@ def _sensitive(table: Table, policy: Policy) -> Codes:
     if codes.missing and policy.missing_sensitive == "error":
         raise InputError(
             f"the sensitive column `{policy.sensitive}` has {codes.counts()[-1]:,} missing values",
-            hint='set missing_sensitive = "value" to publish them as a value of their own, or "withhold" to leave'
-            " those rows out",
+            hint='set missing_sensitive = "withhold" to leave those rows out'
+            + ("" if "e" in policy.guarantee else ', or "value" to publish them as a value of their own'),
         )
     if codes.codes.size == 0:
         raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
+    real = PUBLICATIONS[policy.publication].numeric and pa.types.is_floating(codes.domain.type)
+    if real and not np.isfinite(codes.domain.to_numpy()).all():
+        raise InputError(
+            f"the sensitive column `{policy.sensitive}` holds infinite values", hint="leave those rows out"
+        )
     return codes
 
 
@@ -152,23 +158,27 @@ def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
 def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
     """Raise unless the whole table, as one group, keeps every promise: then no partition of it can."""
     counts = sensitive.counts()
+    held = np.flatnonzero(counts).astype(np.int32)
+    size = np.array([counts.sum()])
+    whole = Histograms(np.zeros_like(held), held, counts[held].astype(np.int32), np.array([0]), size)
     for promise in guarantee.promises:
-        largest = promise.largest(counts)
-        if promise.threshold <= largest:
+        if promise.holds(whole).all():
             continue
+        largest = promise.largest(counts)
         at_most = f"the largest that works is {largest:,}" if largest >= promise.least else "no value of it works"
         most = int(counts.argmax())
         top = sensitive.domain[most].as_py() if most < len(sensitive.domain) else None
         why = promise.why_not(counts, name, top)
         raise GuaranteeError(
             f"{promise.name} = {promise.threshold} cannot be met: {why}; {at_most}",
-            hint="lower the guarantee, coarsen or split the frequent value, or publish more rows",
+            hint="lower the guarantee, or publish more rows"
+            + (", or coarsen or split the frequent value" if promise.name == "l" else ""),
         )
 
 
 def _partition(
     table: Table, policy: Policy, sensitive: Codes, guarantee: Guarantee, secret: Secret
 ) -> npt.NDArray[np.int32]:
-    partition = PARTITIONS[policy.partition]
+    partition = PARTITIONS[policy.grouping]
     quasi = [table.codes(name, present=present(policy)).codes for name in policy.quasi] if partition.uses_quasi else []
     return np.asarray(partition.assign(quasi, sensitive.codes, guarantee, secret), np.int32)

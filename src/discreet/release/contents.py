@@ -105,7 +105,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
     breaches = {name: known[name][0](threshold, kind) for name, threshold in promise.guarantee.items() if name in known}
     group = exp.column(promise.group, quoted=True)
-    sql = GROUPS.replace(":span", _span(kind) if "e" in breaches else "0")
+    sql = GROUPS.replace(":span", _span(kind) if "e" in breaches else "0").replace(":wild", _wild(kind, promise))
     query = parse_one(sql, dialect="duckdb", into=exp.Select)
     for breach in breaches.values():
         where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
@@ -120,7 +120,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     elif unlike:
         wrong = f"{unlike} groups have another size in the two tables"
     elif least < 1 or odd:
-        wrong = "a sensitive value counts nobody, or a part of somebody"
+        wrong = "a sensitive value is no number, or counts nobody, or a part of somebody"
     elif missing and promise.missing_sensitive != "value":
         wrong = "there are missing sensitive values, which the policy did not allow"
     yield check("groups", wrong, "every group is whole, and counted alike in all files")
@@ -175,7 +175,7 @@ GROUPS = """
     FULL JOIN (
       SELECT grp, SUM(n) AS size, CAST(MAX(n) AS BIGINT) AS top, MIN(n) AS least, COUNT(*) AS kinds, :span AS span,
              COUNT(*) - COUNT(value) AS missing,
-             COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp)) AS odd
+             COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp) OR :wild) AS odd
       FROM st GROUP BY grp
     ) AS s ON q.grp = s.grp
 """
@@ -191,7 +191,8 @@ PROMISES: dict[str, tuple[Callable[[float, str], str], str]] = {
 def _span(kind: str) -> str:
     """How far the values of a group lie apart: exactly, except for floats."""
     if kind.startswith("TIMESTAMP"):
-        return "EPOCH_NS(MAX(value)) - EPOCH_NS(MIN(value))"
+        epoch = "EPOCH_NS" if kind == "TIMESTAMP_NS" else "EPOCH_US"
+        return f"CAST({epoch}(MAX(value)) AS HUGEINT) - CAST({epoch}(MIN(value)) AS HUGEINT)"
     if kind == "DATE" or kind.startswith("DECIMAL"):
         return "MAX(value) - MIN(value)"
     wide = "DOUBLE" if kind in {"FLOAT", "DOUBLE"} else "HUGEINT"
@@ -202,7 +203,15 @@ def _length(threshold: float, kind: str) -> str:
     """The least span as it is compared; of dates and times it is told in days."""
     if kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
         return f"{Decimal(repr(threshold)):f}"
-    return str(ceil(Fraction(repr(threshold)) * (86_400 * 10**9 if kind.startswith("TIMESTAMP") else 1)))
+    day = 86_400 * (10**9 if kind == "TIMESTAMP_NS" else 10**6)
+    return str(ceil(Fraction(repr(threshold)) * (day if kind.startswith("TIMESTAMP") else 1)))
+
+
+def _wild(kind: str, promise: Promise) -> str:
+    """What has no place among numbers: what is none; and where ranges are promised, what is infinite."""
+    if kind not in {"FLOAT", "DOUBLE"}:
+        return "FALSE"
+    return "NOT ISFINITE(value)" if "e" in promise.guarantee else "ISNAN(value)"
 
 
 def _order(folder: Path, manifest: Manifest) -> str | None:
