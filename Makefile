@@ -22,6 +22,7 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/publish.py
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/partition.py
+	$(BIN)/python bench/permutation.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py

@@ -24,8 +24,8 @@ from discreet.table import read
 
 ROWS = 20_000
 L = 5
-FOR_L = [name for name, partition in PARTITIONS.items() if not partition.only or "l" in partition.only]
-FOR_RANGES = [name for name, partition in PARTITIONS.items() if not partition.only or "e" in partition.only]
+FOR_L = [name for name, partition in PARTITIONS.items() if not partition.keeps or "l" in partition.keeps]
+FOR_RANGES = [name for name, partition in PARTITIONS.items() if not partition.keeps or "e" in partition.keeps]
 LARGE = [name for name in FOR_RANGES if name != "min_max_exact"]
 
 

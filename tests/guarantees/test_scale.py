@@ -89,7 +89,7 @@ def test_decimal_lengths_are_read_as_written():
     scale = Scale.of(pa.array([Decimal("0.0"), Decimal("0.1")], pa.decimal128(5, 1)), "s")
     assert scale.marks.tolist() == [0, 1]
     assert scale.steps(0.1) == 1
-    assert scale.steps(1e300) == LARGEST
+    assert scale.steps(1e300) == 10**301
 
 
 def test_floats_are_their_own_marks():
@@ -135,3 +135,22 @@ def test_columns_without_a_scale(domain, message):
     with pytest.raises(InputError) as error:
         Scale.of(domain, "s")
     assert message in str(error.value)
+
+
+@given(steps=st.integers(1, 2**62), unit=st.sampled_from([1, 100, 10**18, 86_400_000, 86_400_000_000, 86_400 * 10**9]))
+def test_a_length_is_never_told_as_more_than_it_is(steps, unit):
+    """So the largest range that an error names can be promised."""
+    scale = Scale(np.array([0, steps]), unit)
+    assert scale.steps(scale.length(steps)) <= steps
+
+
+def test_wide_decimals_are_measured_by_their_differences():
+    """Spark's default has eighteen digits behind the point: as digits, the values do not fit into 64 bits."""
+    values = [Decimal(n) / 8 for n in (8, 9, 800_000)]
+    scale = Scale.of(pa.array(values, pa.decimal128(38, 18)), "pay")
+    assert [scale.length(mark) for mark in scale.marks] == [0, 0.125, 99_999]
+    huge = pa.array([Decimal(10) ** 19, Decimal(10) ** 19 + 1], pa.decimal128(38, 0))
+    assert Scale.of(huge, "pay").marks.tolist() == [0, 1]
+    far = pa.array([Decimal(0), Decimal(10) ** 19 + Decimal("0.000000000000000001")], pa.decimal128(38, 18))
+    with pytest.raises(InputError, match="too far apart"):
+        Scale.of(far, "pay")

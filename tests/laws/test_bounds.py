@@ -28,7 +28,7 @@ from laws.worlds import Measure, Question
 
 RANDOM = st.randoms(use_true_random=True)
 THRESHOLDS = {"k": 5, "l": 3, "distinct_l": 4}
-RANGES = [name for name, partition in PARTITIONS.items() if not partition.only or "e" in partition.only]
+RANGES = [name for name, partition in PARTITIONS.items() if not partition.keeps or "e" in partition.keeps]
 SUBSETS = list(chain.from_iterable(combinations(THRESHOLDS, size) for size in (1, 2, 3)))
 
 Rows = dict[tuple[Any, ...], list[tuple[Any, Any]]]
@@ -45,8 +45,8 @@ def _ways() -> Iterator[Any]:
     """Every partition under every set of promises that it can keep."""
     for name, partition in PARTITIONS.items():
         for promises in SUBSETS:
-            if not partition.only or partition.only[-1] in promises:
-                most = THRESHOLDS["l"] if partition.only else max(THRESHOLDS.values())
+            if partition.needs is None or partition.needs in promises:
+                most = THRESHOLDS["l"] if partition.keeps else max(THRESHOLDS.values())
                 guarantee = {promise: min(THRESHOLDS[promise], most) for promise in promises}
                 yield pytest.param(name, guarantee, id="-".join([name, *promises]))
 

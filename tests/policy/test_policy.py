@@ -252,7 +252,7 @@ def test_combinations_that_make_no_sense(load, guarantee, message):
     assert mistakes(lambda: load(text)) == [(4, "partition", message)]
 
 
-BY_RANGE = [name for name, way in PARTITIONS.items() if way.only and "e" in way.only]
+BY_RANGE = [name for name, way in PARTITIONS.items() if way.keeps and "e" in way.keeps]
 
 
 @pytest.mark.parametrize(("text", "e"), [("100", 100), ("0.5", 0.5), ("0", 0), ("1e3", 1000.0), ("2_000", 2000)])

@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import decimal
+import math
 import os
 import re
 import tempfile
@@ -440,7 +441,7 @@ RANGES = {
     "publication": "permutation",
     "partition": "auto",
 }
-BY_RANGE = [name for name, way in PARTITIONS.items() if way.only and "e" in way.only]
+BY_RANGE = [name for name, way in PARTITIONS.items() if way.keeps and "e" in way.keeps]
 ANY_RANGE = [*BY_RANGE, "deal", "local"]
 
 
@@ -915,3 +916,32 @@ def test_a_million_distinct_values(to):
     assert verify(to).ok
     [answer] = release.ask("SELECT COUNT(*) AS n, MAX(age) AS x FROM microdata WHERE age >= 10").rows()
     assert (answer["n"], answer["x"]) == (n - 10, n - 1)
+
+
+@pytest.mark.parametrize("partition", ANY_RANGE)
+def test_the_largest_range_that_is_named_works(tmp_path, partition):
+    """Told in days it is rounded: down, or the kernels would be asked for what cannot be."""
+    moments = pa.array([0, 200_000_000_000_000, 400_000_000_000_000], pa.timestamp("us"))
+    table = pa.table({"q": [1, 2, 3], "s": moments})
+    plain = {"quasi": ["q"], "sensitive": "s", "publication": "permutation", "partition": partition}
+    with pytest.raises(GuaranteeError) as refused:
+        publish(table, Policy(**plain, guarantee={"k": 2, "e": 5000}), to=tmp_path / "r")
+    largest = float(re.search(r"largest that works is ([\d,.]+\d)", str(refused.value))[1].replace(",", ""))
+    with pytest.raises(GuaranteeError):
+        publish(table, Policy(**plain, guarantee={"k": 2, "e": math.nextafter(largest, 9e9)}), to=tmp_path / "r")
+    release = publish(table, Policy(**plain, guarantee={"k": 2, "e": largest}), to=tmp_path / "r")
+    assert release.promise.groups == 1
+
+
+@pytest.mark.parametrize("guarantee", [{"k": 2}, {"l": 2}, {"k": 2, "e": 1}])
+def test_infinite_values_are_not_permuted(tmp_path, guarantee):
+    table = pa.table({"q": [1, 2, 3], "s": [1.0, 2.0, math.inf]})
+    policy = Policy(quasi=["q"], sensitive="s", publication="permutation", guarantee=guarantee, partition="deal")
+    with pytest.raises(InputError, match="`s` holds infinite values"):
+        publish(table, policy, to=tmp_path / "r")
+
+
+def test_a_range_told_by_numpy(tmp_path):
+    table = pa.table({"q": [1, 2, 3], "s": [1.0, 2.0, 9.0]})
+    policy = Policy(quasi=["q"], sensitive="s", publication="permutation", guarantee={"k": 2, "e": np.float64(2.5)})
+    assert publish(table, policy, to=tmp_path / "r").promise.guarantee == {"k": 2, "e": 2.5}

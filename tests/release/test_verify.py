@@ -842,10 +842,25 @@ def test_a_range_too_small_by_the_smallest_step(tmp_path, kind):
     assert found(tmp_path / "release") == {f"guarantee e = {e}"}
 
 
-def test_a_value_that_is_no_number(tmp_path):
+@pytest.mark.parametrize("wild", [math.nan, math.inf])
+def test_a_value_that_is_no_number(tmp_path, wild):
+    """It must not pass for the end of a range, nor for one more distinct value."""
     made_permutation(tmp_path / "release", pays=[0.0, 1.0, 2.0, 20.0])
-    PermutationForger(tmp_path / "release").pays(2, [0.0, 1.0, 20.0, math.nan])
-    assert found(tmp_path / "release")
+    PermutationForger(tmp_path / "release").pays(2, [0.0, 1.0, 1.0, wild])
+    assert "groups" in found(tmp_path / "release")
+
+
+def test_a_range_of_what_may_be_missing(tmp_path):
+    made_permutation(tmp_path / "release", pays=[0, 1, 2, 20])
+    PermutationForger(tmp_path / "release").promise(missing_sensitive="value")
+    assert found(tmp_path / "release") == {"manifest"}
+
+
+def test_a_timestamp_far_away(tmp_path):
+    """The year 9999 often stands for never; it has no number of nanoseconds."""
+    moments = [-62_135_596_800_000_000, 0, 86_400_000_000, 253_402_214_400_000_000]  # years 1, 1970 and 9999
+    made_permutation(tmp_path / "release", pays=moments, type_=pa.timestamp("us"), guarantee={"k": 3, "e": 3_000_000})
+    assert verify(tmp_path / "release").ok
 
 
 PERMUTATION_CSV_FAULTS = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -65,37 +66,54 @@ class Desk:
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
-        """The SQL that answers a question, after the statements that make its tables from the files."""
-        prepared = self._prepare(sql, self._boxes_for(generalized=generalized))
+        """The SQL that answers a question, after the statements that make its tables from the files.
+
+        Of a permutation it shows the two steps of the paper, hits by group and the help table, even
+        where hits are really counted in slots.
+        """
+        boxes = self._boxes_for(generalized=generalized)
+        if self.release.promise.publication == "permutation" and boxes is None:
+            prepared = self._rewritten(self._read(sql, boxes), boxes, None)
+        else:
+            prepared = self._prepare(sql, boxes)
         return f"{sources.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
 
     def _prepare(self, sql: str, boxes: Boxes | None) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""
         asked = (sql, None if boxes is None else boxes.given)
         if asked not in self._prepared:
-            try:
-                question = read_question(sql, self.release.promise)
-                if swap := self.release.promise.window is not None:
-                    question = swapped.answerable(question)
-                self._check_types(question)
-                if boxes is not None:
-                    check_generalized(question)
-                alone = swap or boxes is not None
-                slots, form = (None, None) if alone else (self._slots_for(question), self._form_for(question))
-                query = rewrite(question, self.release.promise, slots, form, boxes)
-                helped = form is not None or (slots is not None and slots.wide)
-                made = self._help.tables() if helped and self._help is not None else {}
-                if slots is not None:
-                    made[slots.name] = slots.table(self.release.promise.group)
-                if boxes is not None:
-                    made["boxes"] = boxes.table(self.release.promise.group)
-                text = query.sql(dialect=self._engine.dialect, pretty=True)
-            except RecursionError:
-                raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
+            question = self._read(sql, boxes)
+            prepared = self._rewritten(question, boxes, None if boxes is not None else self._slots_for(question))
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
-            self._prepared[asked] = _Prepared(question, text, made)
+            self._prepared[asked] = prepared
         return self._prepared[asked]
+
+    def _read(self, sql: str, boxes: Boxes | None) -> Question:
+        """The question, if this release can answer it, from the boxes or in its own way."""
+        with _not_too_deep():
+            question = read_question(sql, self.release.promise)
+            if self.release.promise.window is not None:
+                question = swapped.answerable(question)
+            self._check_types(question)
+            if boxes is not None:
+                check_generalized(question)
+        return question
+
+    def _rewritten(self, question: Question, boxes: Boxes | None, slots: Slots | None) -> _Prepared:
+        """The SQL that answers a question, and the tables that it needs beside those of every question."""
+        group = self.release.promise.group
+        form = None if boxes is not None else self._form_for(question)
+        with _not_too_deep():
+            query = rewrite(question, self.release.promise, slots, form, boxes)
+            made: dict[str, exp.Expr] = {}
+            if (form is not None or (slots is not None and slots.wide)) and self._help is not None:
+                made |= self._help.tables()
+            if slots is not None:
+                made[slots.name] = slots.table(group)
+            if boxes is not None:
+                made["boxes"] = boxes.table(group)
+            return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
 
     def _boxes_for(self, *, generalized: bool | Given) -> Boxes | None:
         """The boxes to answer from, if boxes they are to be."""
@@ -119,6 +137,8 @@ class Desk:
     def _slots_for(self, question: Question) -> Slots | None:
         """The slots to count hits in, made when first needed; None when counting by group is better."""
         condition = question.where["quasi"]
+        if self.release.promise.window is not None:
+            return None
         if condition is None or any(key.side == "quasi" for key in question.keys):
             return None
         if all(untouched(question, aggregate) for aggregate in question.aggregates):
@@ -138,7 +158,9 @@ class Desk:
     def _form_for(self, question: Question) -> Form | None:
         """The form of the help table, if there is one and it serves any aggregate."""
         served = any(help_table.serves(question, aggregate) for aggregate in question.aggregates)
-        return self._help.form if served and self._help is not None else None
+        if not served or self.release.promise.window is not None or self._help is None:
+            return None
+        return self._help.form
 
     @cached_property
     def _help(self) -> help_table.HelpTable | None:
@@ -182,6 +204,14 @@ class Desk:
             table = "qit" if aggregate.side == "quasi" else "held"
             probe = exp.select(model.on_table(aggregate.argument)).from_(table).limit(0)
             _check_type(aggregate, self._run(probe).schema.field(0).type)
+
+
+@contextmanager
+def _not_too_deep() -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
 
 
 def _check_type(aggregate: Aggregate, kind: pa.DataType) -> None:

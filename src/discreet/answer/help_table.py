@@ -63,8 +63,7 @@ def plan(engine: Engine, kind: str) -> HelpTable | None:
 def serves(question: Question, aggregate: Aggregate) -> bool:
     """Whether the table answers an aggregate: about the sensitive values themselves, no condition on them."""
     plain = aggregate.side == "sensitive" and isinstance(aggregate.argument, exp.Column)
-    by_sensitive = question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys)
-    return plain and not by_sensitive and aggregate.function in {"sum", "avg", "min", "max"}
+    return plain and not question.asks_of_sensitive and aggregate.function in {"sum", "avg", "min", "max"}
 
 
 def write(model: Model, form: Form, aggregate: Aggregate, name: str) -> Relations:

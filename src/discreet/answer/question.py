@@ -80,6 +80,11 @@ class Question:
     limit: int | None
     offset: int | None
 
+    @property
+    def asks_of_sensitive(self) -> bool:
+        """Whether it has a condition on the sensitive column, or is grouped by it."""
+        return self.where["sensitive"] is not None or any(key.side == "sensitive" for key in self.keys)
+
 
 def read_question(sql: str, promise: Promise) -> Question:
     """Read one question about a release; raise `QueryError` with what is supported for anything else."""

@@ -55,8 +55,7 @@ def rewrite(
 
 def untouched(question: Question, aggregate: Aggregate) -> bool:
     """Whether no sensitive value can change an aggregate."""
-    by_sensitive = question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys)
-    return aggregate.side == "quasi" and not by_sensitive
+    return aggregate.side == "quasi" and not question.asks_of_sensitive
 
 
 def _about(aggregate: Aggregate) -> str:

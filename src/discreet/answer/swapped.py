@@ -54,7 +54,7 @@ def tables(promise: Promise) -> dict[str, exp.Expr]:
 
 def answerable(question: Question) -> Question:
     """The question, if swapped values tell anything certain about it; a count of them is a count of rows."""
-    if question.where["sensitive"] is not None or any(key.side == "sensitive" for key in question.keys):
+    if question.asks_of_sensitive:
         raise QueryError(
             "a swapped table answers no condition on the sensitive column, and no GROUP BY it",
             hint="ask for SUM, AVG, MIN, MAX, MEDIAN or QUANTILE of it, by quasi-identifiers",

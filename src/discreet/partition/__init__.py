@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A way to form groups: whether it looks at quasi-identifiers, and the only promises it knows, if not all.
+    """A way to form groups: whether it looks at quasi-identifiers, and which promises it keeps, if not all.
 
-    The last of `only` it cannot do without.
+    The one that it `needs` decides about its groups.
     """
 
     name: str
     uses_quasi: bool = False
-    only: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+    needs: str | None = None
 
     def assign(self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
         """The group of every row. Kernels are compiled when first used, so the import waits until here."""
@@ -35,13 +36,13 @@ class Partition:
         return groups
 
 
+RANGES = ("min_sum", "min_max", "max_groups", "tightest", "random", "min_max_exact")
 PARTITIONS = {
     partition.name: partition
     for partition in (
-        Partition("anatomize", only=("k", "distinct_l", "l")),
+        Partition("anatomize", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal"),
         Partition("local", uses_quasi=True),
-        *(Partition(name, only=("k", "e")) for name in ("min_sum", "min_max", "max_groups", "tightest", "random")),
-        Partition("min_max_exact", only=("k", "e")),
+        *(Partition(name, keeps=("k", "e"), needs="e") for name in RANGES),
     )
 }

@@ -118,11 +118,11 @@ def _windows(values: Mapping[str, Any], guarantee: Mapping[str, Any]) -> Iterato
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
     """Promises that a partition cannot do without, or cannot keep."""
-    others, needed = "use `deal` or `local`", partition.only[-1:]
-    if needed and needed[0] not in guarantee:
-        yield Mistake("partition", f"`{partition.name}` needs the guarantee `{needed[0]}`; add it, or {others}")
-    for name in guarantee if partition.only else ():
-        if name in PROMISES and name not in partition.only:
+    others = "use `deal` or `local`"
+    if partition.needs is not None and partition.needs not in guarantee:
+        yield Mistake("partition", f"`{partition.name}` needs the guarantee `{partition.needs}`; add it, or {others}")
+    for name in guarantee if partition.keeps else ():
+        if name in PROMISES and name not in partition.keeps:
             yield Mistake("partition", f"`{partition.name}` cannot keep the promise `{name}`; {others}")
     rows = guarantee.get("l") if partition.name == "anatomize" else None
     if _is_number(rows) and any(_is_number(threshold) and threshold > rows for threshold in guarantee.values()):
