@@ -2,8 +2,9 @@
 
 If half of a group's rows match a question, the bounds of their sum lie as far apart as the group's values
 deviate, in total, from its median. So first the sorted rows are cut into groups with the least total
-deviation; then every group is divided further as long as the pieces keep the promise: halved where each half
-can borrow the values that it lacks, and else dealt. A finer partition never has wider bounds.
+deviation; then groups are divided further into pieces that keep the promise: halved where each half can borrow
+the values that it lacks, and else dealt. A finer partition never has wider bounds. Where values repeat, groups
+come out nearly all of one value, with single rows of others: see the page on partitions in the docs.
 Source: the problem of Koudas et al., "Aggregate query answering on anonymized tables", ICDE 2007, section 6,
 with this criterion in place of ranges. Its cost satisfies the quadrangle inequality, so the best start of a
 group never moves back as its end moves on (Galil and Park, 1992), and a queue of starts finds it.

@@ -59,7 +59,7 @@ that reads the files: count the hits of every group, and look up what that many 
 ```sql
 WITH help AS (
   SELECT {group} AS grp, {sensitive} AS val,
-         ROW_NUMBER() OVER (PARTITION BY {group} ORDER BY {sensitive} DESC) AS hits,
+         ROW_NUMBER() OVER (PARTITION BY {group} ORDER BY {sensitive} DESC NULLS LAST) AS hits,
          MIN({sensitive}) OVER (PARTITION BY {group}) AS least
   FROM '{permuted}' AS permuted JOIN '{mapping}' AS mapping ON permuted.{row} = mapping.{row}
 ), hit AS (
