@@ -278,6 +278,7 @@ def test_auto_is_tightest_where_ranges_are_promised_alone(publication):
     plain = {**PLAIN, "publication": publication}
     assert Policy(**{**plain, "guarantee": {"k": 3, "e": 5}}).grouping == "min_sum"
     assert Policy(**{**plain, "guarantee": {"k": 3}}).grouping == "local"
+    assert Policy(**{**plain, "guarantee": {"k": 3, "e": 5, "l": 2}}).grouping == "local"
 
 
 @pytest.mark.parametrize(

@@ -898,3 +898,18 @@ def test_faults_in_csv_files_of_permutations(permutations, tmp_path, title, name
     spotted = found(forger.path)
     assert spotted
     assert spotted <= checks
+
+
+@pytest.mark.parametrize("guarantee", [{"k": 3.9, "e": 5}, {"k": 2.5}, {"l": 2.5}, {"distinct_l": 2.9}])
+def test_a_promise_of_a_part_of_somebody(tmp_path, guarantee):
+    """Rounded down it would hold."""
+    made_permutation(tmp_path / "release", pays=[0, 1, 2, 20])
+    PermutationForger(tmp_path / "release").promise(guarantee=guarantee)
+    assert found(tmp_path / "release") == {"manifest"}
+
+
+@pytest.mark.parametrize("told", [{"partition": "Alice has HIV"}, {"partition": ""}, {"count": "alice earns 100"}])
+def test_a_note_in_the_place_of_a_name(tmp_path, told):
+    made_permutation(tmp_path / "release", pays=[0, 1, 2, 20])
+    PermutationForger(tmp_path / "release").promise(**told)
+    assert found(tmp_path / "release") == {"manifest"}

@@ -173,7 +173,8 @@ def _quantile_cont(model: Model, subject: str, name: str, fraction: Fraction) ->
     low = _lowest(model, subject, f"{name}_low", fraction, NUMBER, "low")
     high = _lowest(model, subject, f"{name}_high", 1 - fraction, f"-{NUMBER}", "high")
     disc = _quantile_disc(model, subject, f"{name}_disc", fraction)
-    both = beside(model, f"{name}_low", f"{name}_high", f"{name}_low.bound AS low", f"-{name}_high.bound AS high")
+    ends = f"{name}_low.bound, -{name}_high.bound"  # interpolated from either end they may cross by a rounding
+    both = beside(model, f"{name}_low", f"{name}_high", f"LEAST({ends}) AS low", f"GREATEST({ends}) AS high")
     columns = (f"CAST({name}_disc_bounds.expected AS DOUBLE) AS expected", "both.low", "both.high", "least")
     keys = [exp.column(key, table="both") for key in model.keys()]
     joined = (

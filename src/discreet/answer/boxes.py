@@ -62,6 +62,8 @@ class Boxes:
 
     def widened(self, given: Given, run: Callable[[exp.Expr], pa.Table]) -> Boxes:
         """These boxes with the given ones in their place; `run` finds out whether they hold the rows of the groups."""
+        if not isinstance(given, Mapping) or not all(isinstance(box, Mapping) for box in given.values()):
+            raise QueryError("boxes are given by group and column", hint="like {1: {'age': (31, 40)}}, or say True")
         boxes = replace(self, given=tuple((group, self._texts(group, box)) for group, box in given.items()))
         if not boxes.given:
             return boxes

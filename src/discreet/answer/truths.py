@@ -157,7 +157,7 @@ def _points(kind: str) -> str:
         about = "CAST(high AS DOUBLE) - CAST(low AS DOUBLE)" if whole else "high - low"
         extent = "CAST(CAST(high AS HUGEINT) - CAST(low AS HUGEINT) AS BIGINT)" if whole else "high - low"
         few = f"{about} < {MOST_POINTS}"
-        every = f"LIST_TRANSFORM(RANGE({extent} + 1), LAMBDA i : low + CAST(i AS INTEGER))"
+        every = f"LIST_TRANSFORM(RANGE({extent} + 1), LAMBDA i : CAST(low + CAST(i AS INTEGER) AS {kind}))"
     return f"""
         CASE WHEN missing AND low IS NULL THEN [NULL]
              WHEN {few} THEN CASE WHEN missing THEN LIST_APPEND({every}, NULL) ELSE {every} END END

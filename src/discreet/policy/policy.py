@@ -34,7 +34,7 @@ class Policy:
     Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
     outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
     lists the columns to leave out (or is "rest": all the others). The partition "auto" is
-    "min_sum" where ranges are promised and "local" elsewhere. The publication "swap" has none,
+    "min_sum" where ranges alone are promised and "local" elsewhere. The publication "swap" has none,
     and promises nothing: its guarantee only sizes the windows in which values are swapped.
     """
 
@@ -77,7 +77,7 @@ class Policy:
         if self.publication == "swap":
             return "none"
         if self.partition == "auto":
-            return "min_sum" if "e" in self.guarantee else "local"
+            return "min_sum" if "e" in self.guarantee and self.guarantee.keys() <= {"k", "e"} else "local"
         return self.partition
 
     def fit(self, columns: Iterable[Any]) -> None:

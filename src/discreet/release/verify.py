@@ -72,8 +72,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "its schema, name or format is not a release's"
     elif promise.window is not None:
         wrong = _window_fault(promise)
-    elif "e" in promise.guarantee and promise.missing_sensitive == "value":
-        wrong = "it promises ranges of values that may be missing"
+    elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):
+        wrong = "it promises ranges of values that may be missing, or have none"
     elif not _promises_something(promise.guarantee):
         wrong = "it promises nothing"
     right = "what was published and what is promised, nothing else"
@@ -82,9 +82,14 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
 
 def _promises_something(guarantee: Mapping[str, float]) -> bool:
     return bool(guarantee) and all(
-        threshold >= (0 if name == "e" else 2) and (name != "e" or "k" in guarantee)
+        threshold >= 0 and "k" in guarantee if name == "e" else threshold >= 2 and isinstance(threshold, int)
         for name, threshold in guarantee.items()
     )
+
+
+def _measurable(manifest: Manifest) -> bool:
+    kinds = [resource.kinds().get(manifest.discreet.sensitive) for resource in manifest.resources]
+    return all(kind in {None, "integer", "number", "date", "datetime"} for kind in kinds)
 
 
 def _window_fault(promise: Promise) -> str | None:

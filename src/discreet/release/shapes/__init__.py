@@ -49,6 +49,16 @@ def misfit(manifest: Manifest) -> str | None:
     return next(_misfits(manifest), None)
 
 
+def _misnamed(promise: Promise) -> Iterator[str]:
+    roles = [*promise.quasi, promise.sensitive, promise.group, promise.count, promise.row]
+    roles += [] if promise.window is None else [promise.window.low, promise.window.high]
+    if len({name.lower() for name in roles}) != len(roles):
+        yield "a column has two roles"
+    ours = {"group": promise.group, "count": promise.count, "row": promise.row}
+    if any(name.rstrip("_") != usual for usual, name in ours.items()) or not promise.partition.isidentifier():
+        yield "it says something in the place of a name"
+
+
 def _misfits(manifest: Manifest) -> Iterator[str]:
     promise = manifest.discreet
     if promise.publication not in SHAPES:
@@ -58,10 +68,7 @@ def _misfits(manifest: Manifest) -> Iterator[str]:
         yield "windows belong to swapped tables, and to them alone"
         return
     files = SHAPES[promise.publication].files(promise)
-    roles = [*promise.quasi, promise.sensitive, promise.group, promise.count, promise.row]
-    roles += [] if promise.window is None else [promise.window.low, promise.window.high]
-    if len({name.lower() for name in roles}) != len(roles):
-        yield "a column has two roles"
+    yield from _misnamed(promise)
     if [resource.name for resource in manifest.resources] != list(files):
         yield f"it has other tables than {' and '.join(f'`{name}`' for name in files)}"
         return
