@@ -33,17 +33,16 @@ NUMBERS = {"integer", "number"}
 
 @dataclass(frozen=True)
 class HelpTable:
-    """A help table to be made: its form, the type of the values, and whether all of their sums are exact."""
+    """A help table to be made: its form, the type of the values, and whether their sums may be subtracted."""
 
     form: Form
     kind: str
-    exact: bool
+    subtract: bool
 
     def tables(self) -> dict[str, exp.Expr]:
         """The queries that make its tables from `held`, in order."""
         number = parse_one("CAST(value AS DOUBLE)" if self.kind in NUMBERS else "CAST(NULL AS DOUBLE)")
-        # A difference of sums that are not exact may have lost what matters.
-        above = parse_one(DIFFERENCE if self.exact else SUM_ABOVE, dialect="duckdb")
+        above = parse_one(DIFFERENCE if self.subtract else SUM_ABOVE, dialect="duckdb")
         made = {name: parse_one(sql, dialect="duckdb") for name, sql in MADE[self.form].items()}
         whole = {name: exp.replace_placeholders(query, above=above) for name, query in made.items()}
         return {name: exp.replace_placeholders(query, number=number) for name, query in whole.items()}
@@ -51,13 +50,17 @@ class HelpTable:
 
 def plan(engine: Engine, kind: str) -> HelpTable | None:
     """The help table for the values that are held, of that type; None where some are missing."""
-    size = "SUM(n * ABS(CAST(value AS DOUBLE)))" if kind in NUMBERS else "0"
-    columns = ("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing", f"{size} AS size")
+    size = "SUM(n * ABS(CAST(value AS DOUBLE))) AS size" if kind in NUMBERS else "0 AS size"
+    signs = ("MIN(value) >= 0 OR MAX(value) <= 0" if kind in NUMBERS else "TRUE") + " AS alike"
+    columns = ("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing", size, signs)
     held = engine.run(exp.select(*columns).from_("held")).to_pylist()[0]
     if held["missing"]:
         return None
     form: Form = "compact" if held["rows"] >= REPEATS * held["runs"] else "full"
-    return HelpTable(form, kind, exact=kind == "integer" and held["size"] < LAST_WHOLE)
+    # What lies above the smallest values is all less these, if sums are exact; or if no values cancel, since the
+    # largest add up to their share of all or more. Else the difference may have lost what matters.
+    exact = kind == "integer" and held["size"] < LAST_WHOLE
+    return HelpTable(form, kind, subtract=exact or held["alike"])
 
 
 def serves(question: Question, aggregate: Aggregate) -> bool:

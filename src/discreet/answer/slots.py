@@ -55,6 +55,7 @@ class Slots:
             exp.select("signatures.signature", "size", *places)
             .from_(groups.subquery("together"))
             .join("signatures", on="together.grp = signatures.grp")
+            .order_by("size")  # so that whole vectors of groups lack the last places
         )
         if not self.wide:
             return slots
