@@ -42,10 +42,12 @@ class HelpTable:
     def tables(self) -> dict[str, exp.Expr]:
         """The queries that make its tables from `held`, in order."""
         number = parse_one("CAST(value AS DOUBLE)" if self.kind in NUMBERS else "CAST(NULL AS DOUBLE)")
-        above = parse_one(DIFFERENCE if self.subtract else SUM_ABOVE, dialect="duckdb")
+        each = number if self.form == "full" else exp.Mul(this=exp.column("n"), expression=number)
+        above = exp.replace_placeholders(parse_one(SUM_ABOVE, dialect="duckdb"), each=each)
+        if self.subtract:
+            above = exp.cast(exp.null(), "DOUBLE")
         made = {name: parse_one(sql, dialect="duckdb") for name, sql in MADE[self.form].items()}
-        whole = {name: exp.replace_placeholders(query, above=above) for name, query in made.items()}
-        return {name: exp.replace_placeholders(query, number=number) for name, query in whole.items()}
+        return {name: exp.replace_placeholders(query, number=number, above=above) for name, query in made.items()}
 
 
 def plan(engine: Engine, kind: str) -> HelpTable | None:
@@ -117,7 +119,7 @@ def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"
     query = exp.select("here.*", "least", "most", "mean", "variance").from_(exp.to_table(relation).as_("here"))
     query = query.join("totals", on="totals.signature = here.urn").where("picks > 0")
     if form == "full":
-        place = f"steps.place = totals.place + {hits}"
+        place = f"steps.place = CAST(totals.place + {hits} AS INTEGER)"
         found = "CASE WHEN low THEN steps.sum ELSE steps.above END" if what == "sums" else "steps.value"
         return query.select(f"{found} AS found").join("steps", on=place)
     number = "CAST(value AS DOUBLE)"
@@ -149,11 +151,12 @@ def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relation
     }
 
 
-IN_ORDER = "PARTITION BY signature ORDER BY value ROWS BETWEEN"
-DIFFERENCE = f"sum_all - SUM(n * :number) OVER ({IN_ORDER} UNBOUNDED PRECEDING AND CURRENT ROW)"
-SUM_ABOVE = f"COALESCE(SUM(n * :number) OVER ({IN_ORDER} 1 FOLLOWING AND UNBOUNDED FOLLOWING), 0)"
+SUM_ABOVE = """
+    COALESCE(SUM(:each) OVER (PARTITION BY signature ORDER BY value
+                              ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), 0)
+"""
 TOTALS = """
-    SELECT signature, CAST(SUM(size + 1) OVER (ORDER BY signature) - size - 1 AS BIGINT) AS place,
+    SELECT signature, CAST(SUM(size + 1) OVER (ORDER BY signature) - size - 1 AS INTEGER) AS place,
            least, most, sum_all, mean, variance
     FROM (
       SELECT signature, SUM(n) AS size, SUM(n * :number) AS sum_all, ANY_VALUE(mean) AS mean,
@@ -165,23 +168,29 @@ TOTALS = """
 COMPACT = {
     "totals": TOTALS,
     "runs": """
-        SELECT signature, value, n, below,
-               COALESCE(SUM(n * :number) OVER before, 0) AS sum_below, :above AS sum_above
-        FROM held JOIN totals USING (signature)
-        WINDOW before AS (PARTITION BY signature ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+        SELECT signature, value, n, below, sum_below, COALESCE(above, sum_all - sum_below - n * :number) AS sum_above
+        FROM (
+          SELECT signature, value, n, below, sum_all, COALESCE(SUM(n * :number) OVER before, 0) AS sum_below,
+                 :above AS above
+          FROM held JOIN totals USING (signature)
+          WINDOW before AS (PARTITION BY signature ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+        ) AS runs
     """,
 }
 FULL = {
     "totals": TOTALS,
     "steps": """
-        SELECT signature, place + ROW_NUMBER() OVER in_order AS place, value,
-               SUM(n * :number) OVER in_order AS sum, :above AS above
+        SELECT signature, place, value, sum, COALESCE(above, sum_all - sum) AS above
         FROM (
-          SELECT signature, value, 1 AS n FROM held
-          UNION ALL SELECT signature, value, 1 FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
-        ) AS copies JOIN totals USING (signature)
-        WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
-        UNION ALL SELECT signature, place, NULL, 0, sum_all FROM totals
+          SELECT signature, CAST(place + ROW_NUMBER() OVER in_order AS INTEGER) AS place, value, sum_all,
+                 SUM(:number) OVER in_order AS sum, :above AS above
+          FROM (
+            SELECT signature, value FROM held
+            UNION ALL SELECT signature, value FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
+          ) AS copies JOIN totals USING (signature)
+          WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
+          UNION ALL SELECT signature, place, NULL, sum_all, 0, sum_all FROM totals
+        ) AS steps
     """,
 }
 MADE = {"full": FULL, "compact": COMPACT}
