@@ -240,9 +240,7 @@ def _sorted(rows: list[dict[str, Any]], ways: dict[str, str]) -> list[dict[str, 
 
 def _alike(rows: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
     """Whether rows have the same cells, but for the noise that another order of summing makes."""
-    pairs = zip(
-        chain.from_iterable(map(dict.values, rows)), chain.from_iterable(map(dict.values, others)), strict=False
-    )
+    pairs = zip(chain.from_iterable(map(dict.values, rows)), chain.from_iterable(map(dict.values, others)), strict=True)
     same = (_same(one, other, 1e-9 if isinstance(one, float) else None) for one, other in pairs)
     return list(map(len, rows)) == list(map(len, others)) and all(same)
 
