@@ -1,12 +1,18 @@
 """The help table: what the values of a group add up to from the smallest on, looked up and not computed.
 
 Source: Koudas et al., "Aggregate query answering on anonymized tables", ICDE 2007, section 5.2,
-figure 4: per group and number of hits, the bounds of every aggregate. All of them follow from three
-things: the sum of the group's `hits` smallest values, the last of these, and the sum of the values
-`above` it, which are the largest of the group. It is made from the release alone, with window
-functions, in one of two forms that give the same answers:
+figure 4: per group and number of hits, the bounds of every aggregate. All of them follow from the
+last of the group's `hits` smallest values, and from one sum. Let the values lie on a line, and add up
+how far from zero are those between zero and the cut after the `hits` smallest (`far`). Then, with
+what the group's `negative` and `positive` values add up to,
 
-    full     `steps`: one row per signature and number of hits, found by its `place`
+    the smallest add up to  negative + far,  and the values above them to  positive - far
+
+both as exact as adding them up one by one, since nothing larger than the result is subtracted but
+its own share. It is made from the release alone, with window functions, in one of two forms:
+
+    full     `steps`: one row per signature and number of hits, found by its `place`; a value
+             stands on the far side of its cut, seen from zero
     compact  `runs`: one row per run of equal values, found by the hits before it (an ASOF join);
              much smaller where values repeat
 
@@ -27,42 +33,34 @@ from discreet.answer.urns import Form, Model, Relations
 from discreet.engines import Engine
 
 REPEATS = 4  # rows per run of equal values from which the compact form is better
-LAST_WHOLE = 2**53  # whole numbers up to here are exact as doubles
-NUMBERS = {"integer", "number"}
+OUTWARD = {  # the order in which values lie farther from zero, on one side of it
+    "integer": "CASE WHEN value < 0 THEN -1 - value ELSE value END",  # the smallest has no opposite
+    "number": "ABS(value)",
+}
 
 
 @dataclass(frozen=True)
 class HelpTable:
-    """A help table to be made: its form, the type of the values, and whether their sums may be subtracted."""
+    """A help table to be made: its form, and the type of the values."""
 
     form: Form
     kind: str
-    subtract: bool
 
     def tables(self) -> dict[str, exp.Expr]:
         """The queries that make its tables from `held`, in order."""
-        number = parse_one("CAST(value AS DOUBLE)" if self.kind in NUMBERS else "CAST(NULL AS DOUBLE)")
-        each = number if self.form == "full" else exp.Mul(this=exp.column("n"), expression=number)
-        above = exp.replace_placeholders(parse_one(SUM_ABOVE, dialect="duckdb"), each=each)
-        if self.subtract:
-            above = exp.cast(exp.null(), "DOUBLE")
+        number = parse_one("CAST(value AS DOUBLE)" if self.kind in OUTWARD else "CAST(NULL AS DOUBLE)")
+        outward = parse_one(OUTWARD.get(self.kind, "value"))
         made = {name: parse_one(sql, dialect="duckdb") for name, sql in MADE[self.form].items()}
-        return {name: exp.replace_placeholders(query, number=number, above=above) for name, query in made.items()}
+        return {name: exp.replace_placeholders(query, number=number, outward=outward) for name, query in made.items()}
 
 
 def plan(engine: Engine, kind: str) -> HelpTable | None:
     """The help table for the values that are held, of that type; None where some are missing."""
-    size = "SUM(n * ABS(CAST(value AS DOUBLE))) AS size" if kind in NUMBERS else "0 AS size"
-    signs = ("MIN(value) >= 0 OR MAX(value) <= 0" if kind in NUMBERS else "TRUE") + " AS alike"
-    columns = ("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing", size, signs)
+    columns = ("SUM(n) AS rows", "COUNT(*) AS runs", "COUNT(*) - COUNT(value) AS missing")
     held = engine.run(exp.select(*columns).from_("held")).to_pylist()[0]
     if held["missing"]:
         return None
-    form: Form = "compact" if held["rows"] >= REPEATS * held["runs"] else "full"
-    # What lies above the smallest values is all less these, if sums are exact; or if no values cancel, since the
-    # largest add up to their share of all or more. Else the difference may have lost what matters.
-    exact = kind == "integer" and held["size"] < LAST_WHOLE
-    return HelpTable(form, kind, subtract=exact or held["alike"])
+    return HelpTable("compact" if held["rows"] >= REPEATS * held["runs"] else "full", kind)
 
 
 def serves(question: Question, aggregate: Aggregate) -> bool:
@@ -82,8 +80,8 @@ def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
     """The smallest picks add up to the sum up to there, the largest to the sum above all the others."""
     condition = model.question.where["quasi"]
     if model.slots is not None and model.slots.wide and condition is not None:
-        rows = model.slots.rows(condition, "mean", "variance", "sums", "aboves").subquery("rows")
-        sums = "sums[picks + 1] AS low_sum", "aboves[size - picks + 1] AS high_sum"
+        rows = model.slots.rows(condition, "mean", "variance", "negative", "positive", "fars").subquery("rows")
+        sums = "negative + fars[picks + 1] AS low_sum", "positive - fars[size - picks + 1] AS high_sum"
         found = exp.select("*", *sums, dialect="duckdb").from_(rows)
         relations: Relations = {f"{name}_found": found}
         smallest, largest, once = "low_sum", "high_sum", ""
@@ -119,14 +117,16 @@ def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"
     query = exp.select("here.*", "least", "most", "mean", "variance").from_(exp.to_table(relation).as_("here"))
     query = query.join("totals", on="totals.signature = here.urn").where("picks > 0")
     if form == "full":
-        place = f"steps.place = CAST(totals.place + {hits} AS INTEGER)"
-        found = "CASE WHEN low THEN steps.sum ELSE steps.above END" if what == "sums" else "steps.value"
-        return query.select(f"{found} AS found").join("steps", on=place)
-    number = "CAST(value AS DOUBLE)"
-    low, high = f"sum_below + ({hits} - below) * {number}", f"sum_above + (below + n - {hits}) * {number}"
-    past, found = (">=", f"CASE WHEN low THEN {low} ELSE {high} END") if what == "sums" else (">", "value")
-    run = exp.condition(f"runs.signature = here.urn AND {hits} {past} runs.below")
-    query.append("joins", exp.Join(this=exp.to_table("runs"), method="ASOF", on=run))
+        far, value = "steps.far", "steps.value"
+        inside = f" - CASE WHEN {hits} <= negatives THEN 1 ELSE 0 END" if what == "value" else ""
+        query = query.join("steps", on=f"steps.place = CAST(totals.place + {hits}{inside} AS INTEGER)")
+    else:
+        copies = f"CASE WHEN value < 0 THEN below + n - {hits} ELSE {hits} - below END"
+        far, value = f"nearer + ({copies}) * ABS(CAST(value AS DOUBLE))", "value"
+        past = ">" if what == "value" else ">="
+        run = exp.condition(f"runs.signature = here.urn AND {hits} {past} runs.below")
+        query.append("joins", exp.Join(this=exp.to_table("runs"), method="ASOF", on=run))
+    found = value if what == "value" else f"CASE WHEN low THEN negative + {far} ELSE positive - ({far}) END"
     return query.select(f"{found} AS found")
 
 
@@ -151,46 +151,40 @@ def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relation
     }
 
 
-SUM_ABOVE = """
-    COALESCE(SUM(:each) OVER (PARTITION BY signature ORDER BY value
-                              ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING), 0)
-"""
 TOTALS = """
-    SELECT signature, CAST(SUM(size + 1) OVER (ORDER BY signature) - size - 1 AS INTEGER) AS place,
-           least, most, sum_all, mean, variance
+    SELECT *, CAST(SUM(balls + 1) OVER (ORDER BY signature) - balls - 1 AS INTEGER) AS place
     FROM (
-      SELECT signature, SUM(n) AS size, SUM(n * :number) AS sum_all, ANY_VALUE(mean) AS mean,
-             MIN(value) AS least, MAX(value) AS most,
-             SUM(n * (:number - mean) * (:number - mean)) / SUM(n) AS variance
+      SELECT signature, SUM(n) AS balls, MIN(value) AS least, MAX(value) AS most, ANY_VALUE(mean) AS mean,
+             SUM(n * (:number - mean) * (:number - mean)) / SUM(n) AS variance,
+             COALESCE(SUM(n) FILTER (WHERE :number < 0), 0) AS negatives,
+             COALESCE(SUM(n * :number) FILTER (WHERE :number < 0), 0) AS negative,
+             COALESCE(SUM(n * :number) FILTER (WHERE :number >= 0), 0) AS positive
       FROM held GROUP BY signature
     ) AS sizes
 """
 COMPACT = {
     "totals": TOTALS,
     "runs": """
-        SELECT signature, value, n, below, sum_below, COALESCE(above, sum_all - sum_below - n * :number) AS sum_above
-        FROM (
-          SELECT signature, value, n, below, sum_all, COALESCE(SUM(n * :number) OVER before, 0) AS sum_below,
-                 :above AS above
-          FROM held JOIN totals USING (signature)
-          WINDOW before AS (PARTITION BY signature ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-        ) AS runs
+        SELECT signature, value, n, below, COALESCE(SUM(n * ABS(:number)) OVER before, 0) AS nearer
+        FROM held
+        WINDOW before AS (PARTITION BY signature, :number < 0 ORDER BY :outward
+                          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     """,
 }
 FULL = {
     "totals": TOTALS,
     "steps": """
-        SELECT signature, place, value, sum, COALESCE(above, sum_all - sum) AS above
+        SELECT signature, CAST(place + negatives + CASE WHEN far < 0 THEN -nth ELSE nth END AS INTEGER) AS place,
+               value, ABS(far) AS far
         FROM (
-          SELECT signature, CAST(place + ROW_NUMBER() OVER in_order AS INTEGER) AS place, value, sum_all,
-                 SUM(:number) OVER in_order AS sum, :above AS above
+          SELECT signature, value, ROW_NUMBER() OVER upto AS nth, SUM(:number) OVER upto AS far
           FROM (
             SELECT signature, value FROM held
             UNION ALL SELECT signature, value FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
-          ) AS copies JOIN totals USING (signature)
-          WINDOW in_order AS (PARTITION BY signature ORDER BY value ROWS UNBOUNDED PRECEDING)
-          UNION ALL SELECT signature, place, NULL, sum_all, 0, sum_all FROM totals
-        ) AS steps
+          ) AS copies
+          WINDOW upto AS (PARTITION BY signature, :number < 0 ORDER BY :outward ROWS UNBOUNDED PRECEDING)
+        ) AS steps JOIN totals USING (signature)
+        UNION ALL SELECT signature, CAST(place + negatives AS INTEGER), NULL, 0 FROM totals
     """,
 }
 MADE = {"full": FULL, "compact": COMPACT}

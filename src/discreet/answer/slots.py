@@ -23,7 +23,7 @@ class Slots:
     """A table of slots: its name, its quasi-identifiers, and the smallest and largest size of a group.
 
     If `wide` it also has the values of the group in order (`v_1`, `v_2` and so on), their mean and variance,
-    and the sums up to and above each of them.
+    and the part of the help table that is its own.
     """
 
     name: str
@@ -59,10 +59,10 @@ class Slots:
         )
         if not self.wide:
             return slots
-        own = [f"vals[{place + 1}] AS v_{place}" for place in range(1, self.most + 1)]
+        own = [f"vals[{place}] AS v_{place}" for place in range(1, self.most + 1)]
         lists = parse_one(LISTS, dialect="duckdb", into=exp.Select).subquery("lists")
         return (
-            slots.select(*own, "sums", "aboves", "mean", "variance", dialect="duckdb")
+            slots.select(*own, "fars", "negative", "positive", "mean", "variance", dialect="duckdb")
             .join(lists, on="lists.signature = signatures.signature")
             .join("totals", on="totals.signature = signatures.signature")
         )
@@ -102,10 +102,10 @@ class Slots:
         return exp.Case().when(hit, one).else_(zero)
 
 
-# The list starts with no value: `sums[m + 1]` is the sum of the m smallest.
+# The sums start with that before the first value, the values do not: `fars[m + 1]` is the cut after the m smallest.
 LISTS = """
-    SELECT signature, LIST(value ORDER BY place) AS vals, LIST(sum ORDER BY place) AS sums,
-           LIST(above ORDER BY place) AS aboves
+    SELECT signature, LIST(far ORDER BY place) AS fars,
+           LIST(value ORDER BY value) FILTER (WHERE value IS NOT NULL) AS vals
     FROM steps GROUP BY signature
 """
 
