@@ -20,6 +20,7 @@ from sqlglot import exp, parse_one
 
 from discreet.answer import swapped
 from discreet.engines import Engine
+from discreet.release.manifest import Promise
 from discreet.release.release import Release
 from discreet.release.shapes import SHAPES
 from discreet.release.shapes.file import named
@@ -29,10 +30,24 @@ def tables(release: Release) -> dict[str, exp.Expr]:
     """The queries that make the tables, in order, once every file is there as `NAME file`."""
     number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
-    shaped: dict[str, exp.Expr] = {**SHAPES[release.promise.publication].tables(release.promise)}
+    shaped = SHAPES[release.promise.publication].tables(release.promise)
     if release.promise.window is not None:
         shaped |= swapped.tables(release.promise)
+    shaped["qit"] = _narrow(shaped["qit"], release.promise)
     return {**shaped, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
+
+
+def _narrow(qit: exp.Select, promise: Promise) -> exp.Select:
+    """The same table with no more bytes per group than its number needs: hits are counted by it."""
+    kind = next((kind for most, kind in NUMBERS if promise.groups <= most), "INTEGER")
+
+    def narrow(item: exp.Expr) -> exp.Expr:
+        here = item.alias_or_name == promise.group
+        return (
+            exp.alias_(exp.cast(item.unalias(), kind, dialect="duckdb"), promise.group, quoted=True) if here else item
+        )
+
+    return qit.select(*(narrow(item) for item in qit.expressions), append=False)
 
 
 def sensitive_kind(release: Release) -> str:
@@ -63,6 +78,7 @@ def script(engine: Engine, release: Release, more: Mapping[str, exp.Expr]) -> st
     return "\n".join(f"{statement.sql(dialect=engine.dialect, pretty=True)};" for statement in statements)
 
 
+NUMBERS = ((2**8 - 1, "UTINYINT"), (2**16 - 1, "USMALLINT"))
 TABLES = {
     "multisets": """
         SELECT grp, CAST(SUM(n) AS INTEGER) AS size,

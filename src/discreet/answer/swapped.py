@@ -35,7 +35,7 @@ from discreet.release.shapes.swap import ends_of
 BOUNDS = ("estimate", "low", "high")
 
 
-def tables(promise: Promise) -> dict[str, exp.Expr]:
+def tables(promise: Promise) -> dict[str, exp.Select]:
     """The queries that make the tables: `qit` with the value that each row shows, and `windows`, by value."""
     group = exp.alias_(exp.cast(exp.Literal.number(1), "INTEGER"), promise.group, quoted=True)
     shown = [column(name) for name in (*promise.quasi, promise.sensitive)]

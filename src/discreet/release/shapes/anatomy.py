@@ -25,7 +25,8 @@ class Anatomy:
     def tables(self, promise: Promise) -> dict[str, exp.Select]:
         counts = {"grp": promise.group, "value": promise.sensitive, "n": promise.count}
         columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
-        return {"qit": exp.select("*").from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
+        rows = [column(name) for name in (*promise.quasi, promise.group)]
+        return {"qit": exp.select(*rows).from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
 
     def readme(self, manifest: Manifest) -> str:
         promise = manifest.discreet
