@@ -11,7 +11,8 @@
     ├── MissingExtraError    an optional dependency is not installed
     └── InternalError        a mistake of ours, never of the user's
 
-Every message says what is wrong, what was expected, and what to do next.
+Every message says what is wrong, what was expected, and what to do next. What is only doubtful is
+said with a `DiscreetWarning`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ class DiscreetError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\nHint: {self.hint}" if self.hint else self.message
+
+
+class DiscreetWarning(UserWarning):
+    """Something that the steward should look at, though it does not stop a release."""
 
 
 class InputError(DiscreetError):

@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any, SupportsIndex, TypeAlias
+from typing import Any, ClassVar, SupportsIndex, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.question import Question
-from discreet.answer.truths import Types, ordered, part, truths
+from discreet.answer.truths import Types, part, truths
 from discreet.errors import EngineError, QueryError
 from discreet.words import nearest
 
@@ -37,18 +37,19 @@ Texts: TypeAlias = tuple[str | None, ...] | None
 class Boxes:
     """A box per group over columns of these types: as tight as its rows allow, except where another is given."""
 
+    measured: ClassVar[bool] = False  # such boxes tell no expected number of hits
     types: Types
     given: tuple[tuple[int, tuple[tuple[str, Texts], ...]], ...] = ()
 
-    def table(self, group: str) -> exp.Select:
+    def tables(self, group: str) -> dict[str, exp.Select]:
         """The query that makes `boxes` from `qit`."""
         key = exp.column(group, table="qit", quoted=True)
         columns = [exp.alias_(key, "grp")]
         for i, (name, kind) in enumerate(self.types.items()):
             column = exp.column(name, table="qit", quoted=True)
-            parts = TIGHT_INTERVAL if ordered(kind) else TIGHT_SET
+            parts = TIGHT_INTERVAL if kind.interval else TIGHT_SET
             columns += [exp.alias_(part(text, c=column), f"{end}_{i}") for end, text in parts.items()]
-        return exp.select(*columns).from_("qit").group_by(key.copy())
+        return {"boxes": exp.select(*columns).from_("qit").group_by(key.copy())}
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
         """The last, `hits`, has per group its urn and size, and the fewest and the most rows (`picks`) that match."""
@@ -86,7 +87,7 @@ class Boxes:
         """For each given box whether its group is known, then for each column whether it holds the rows."""
         query = exp.select("given.grp", "boxes.grp IS NOT NULL AS known").from_(self._values())
         for i, kind in enumerate(self.types.values()):
-            text = HOLDS_INTERVAL if ordered(kind) else HOLDS_SET
+            text = HOLDS_INTERVAL if kind.interval else HOLDS_SET
             query = query.select(exp.alias_(part(text.format(i=i)), f"fits_{i}"))
         return query.join("boxes", on="given.grp = boxes.grp", join_type="left").order_by("given.grp")
 
@@ -99,8 +100,8 @@ class Boxes:
                 raise QueryError(f"there is no quasi-identifier `{name}`", hint=nearest(name, self.types))
             interval = isinstance(extent, tuple) and len(extent) == 2 and None not in extent
             several = isinstance(extent, AbstractSet) and len(extent) > 0
-            if extent is not None and not (interval if ordered(self.types[name]) else several):
-                wanted = "(from, to)" if ordered(self.types[name]) else "a set of values"
+            if extent is not None and not (interval if self.types[name].interval else several):
+                wanted = "(from, to)" if self.types[name].interval else "a set of values"
                 raise QueryError(f"group {group}: `{name}` needs {wanted}", hint="or None, if it may hold anything")
         return tuple(
             (name, None if extent is None else tuple(None if each is None else str(each) for each in extent))
@@ -114,22 +115,22 @@ class Boxes:
             extents = dict(box)
             row: list[exp.Expr] = [exp.convert(int(group))]
             for name, kind in self.types.items():
-                texts = extents.get(name) or ((None, None) if ordered(kind) else ())
-                cells = [exp.cast(exp.convert(text), kind, dialect="duckdb") for text in texts]
-                if not ordered(kind):
-                    cells = [exp.cast(exp.array(*cells) if cells else exp.null(), f"{kind}[]", dialect="duckdb")]
+                texts = extents.get(name) or ((None, None) if kind.interval else ())
+                cells = [exp.cast(exp.convert(text), kind.type, dialect="duckdb") for text in texts]
+                if not kind.interval:
+                    cells = [exp.cast(exp.array(*cells) if cells else exp.null(), f"{kind.type}[]", dialect="duckdb")]
                 row += [exp.convert(name in extents), *cells]
             rows.append(exp.Tuple(expressions=row))
         columns = ["grp"]
         for i, kind in enumerate(self.types.values()):
-            columns += [f"told_{i}", *((f"low_{i}", f"high_{i}") if ordered(kind) else (f"points_{i}",))]
+            columns += [f"told_{i}", *((f"low_{i}", f"high_{i}") if kind.interval else (f"points_{i}",))]
         return exp.values(rows, alias="given", columns=columns)
 
     def _widened(self) -> exp.Select:
         query = exp.select("boxes.grp").from_("boxes")
         query = query.join(self._values(), on="given.grp = boxes.grp", join_type="left")
         for i, kind in enumerate(self.types.values()):
-            parts = WIDE_INTERVAL if ordered(kind) else WIDE_SET
+            parts = WIDE_INTERVAL if kind.interval else WIDE_SET
             query = query.select(*(exp.alias_(part(text.format(i=i)), f"{end}_{i}") for end, text in parts.items()))
         return query
 

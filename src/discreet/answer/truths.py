@@ -10,14 +10,23 @@ Claim: truths_hold_at_every_point — no point of a box is less true than the le
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
 
 from sqlglot import exp, parse_one
 
-Types: TypeAlias = Mapping[str, str]  # of the columns of a box, in the engine's words
+
+@dataclass(frozen=True)
+class Kind:
+    """A column of a box: its type in the engine's words, and whether a box is an interval in it, and not a set."""
+
+    type: str
+    interval: bool
+
+
+Types: TypeAlias = Mapping[str, Kind]  # of the columns of a box
 
 MOST_POINTS = 400  # of one box that are looked at one by one: all ages, all days of a year
 WHOLE = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?"
@@ -46,21 +55,26 @@ class Truths:
 ANYTHING = Truths(exp.Literal.number(-1), exp.Literal.number(1))
 
 
-def ordered(kind: str) -> bool:
-    """Whether a box is an interval in a column of this type, and not a set."""
-    return re.fullmatch(ORDERED, kind) is not None
+def kind_of(word: str) -> Kind:
+    """How a box that is made from rows lies in a column of this type."""
+    return Kind(word, re.fullmatch(ORDERED, word) is not None)
+
+
+def whole(kind: Kind) -> bool:
+    """Whether the values of a column can be counted one by one, from one to the next."""
+    return kind.type == "DATE" or re.fullmatch(WHOLE, kind.type) is not None
 
 
 def truths(condition: exp.Expr, types: Types, *, listed: bool = True) -> Truths:
     """The truths of a condition over the row of `boxes`; unless `listed`, without looking at points one by one."""
     node = condition.unnest()
-    names = _names(node)
+    names = names_in(node)
     if not names:
         return Truths(_truth(node), _truth(node))
-    if len(names) == 1 and not ordered(types[names[0]]):
+    if len(names) == 1 and not types[names[0]].interval:
         return _over_points(node, names, types, ANYTHING)
     by_parts = _of_parts(node, types)
-    exact = _simple(node) if len(names) == 1 else isinstance(node, exp.And | exp.Or | exp.Not)
+    exact = simple(node) if len(names) == 1 else isinstance(node, exp.And | exp.Or | exp.Not)
     return by_parts if exact or not listed else _over_points(node, names, types, by_parts)
 
 
@@ -75,15 +89,15 @@ def _parsed(text: str) -> exp.Expr:
 
 
 def _of_parts(node: exp.Expr, types: Types) -> Truths:
-    several = len(_names(node)) > 1
+    several = len(names_in(node)) > 1
     if isinstance(node, exp.Not):
         return truths(node.this, types, listed=several).negated()
     if isinstance(node, exp.And | exp.Or):
         parts = _gathered(node) if several else node.flatten()
         return _joined(type(node), [truths(each, types, listed=several) for each in parts])
-    if isinstance(node, exp.In) and _is_column(node.this) and all(map(_is_constant, node.expressions or [node])):
+    if isinstance(node, exp.In) and is_column(node.this) and all(map(is_constant, node.expressions or [node])):
         return _listed(node.this, node.expressions, types)
-    return _of_ends(node, types) if _simple(node) else ANYTHING
+    return _of_ends(node, types) if simple(node) else ANYTHING
 
 
 def _of_ends(node: exp.Expr, types: Types) -> Truths:
@@ -91,9 +105,9 @@ def _of_ends(node: exp.Expr, types: Types) -> Truths:
         ends = [_compared(node.this, *end, types) for end in ((">=", node.args["low"]), ("<=", node.args["high"]))]
         return _joined(exp.And, ends)
     if isinstance(node, exp.Is):
-        return Truths(*(_placed(part(text), node.this.unnest().name, types) for text in (NONE_PRESENT, ANY_MISSING)))
+        return Truths(*(placed(part(text), node.this.unnest().name, types) for text in (NONE_PRESENT, ANY_MISSING)))
     sign = SIGNS[type(node)]
-    if _is_column(node.this):
+    if is_column(node.this):
         return _compared(node.this, sign, node.expression, types)
     return _compared(node.expression, TURNED.get(sign, sign), node.this, types)
 
@@ -113,7 +127,7 @@ def _compared(column: exp.Expr, sign: str, constant: exp.Expr, types: Types) -> 
 
 def _listed(column: exp.Expr, constants: Sequence[exp.Expr], types: Types) -> Truths:
     """IN a list is most true if one of its constants lies inside, and least true unless the interval is a point."""
-    if any(map(_untyped, constants)):
+    if any(map(untyped, constants)):
         return _joined(exp.Or, [_compared(column, "=", constant, types) for constant in constants])
     each = exp.Lambda(this=_truth(part(INSIDE, c=exp.to_identifier("c"))), expressions=[exp.to_identifier("c")])
     most = exp.ArrayMax(this=exp.Transform(this=exp.array(*constants), expression=each))
@@ -124,87 +138,107 @@ def _listed(column: exp.Expr, constants: Sequence[exp.Expr], types: Types) -> Tr
 def _at_ends(column: exp.Expr, least: exp.Expr, most: exp.Expr, types: Types) -> Truths:
     """The truths of what is or is not missing, from those of what is not."""
     found = (part(LEAST, t=least), part(MOST, t=most))
-    return Truths(*(_placed(each, column.unnest().name, types) for each in found))
+    return Truths(*(placed(each, column.unnest().name, types) for each in found))
 
 
 def _over_points(node: exp.Expr, names: Sequence[str], types: Types, otherwise: Truths) -> Truths:
     """The truths of a condition looked at in all points, or other ones if the points are too many."""
+
+    def over(fold: str, otherwise: exp.Expr) -> exp.Expr:
+        return exp.func("COALESCE", _folded(fold, _truth, node, names, types), otherwise.copy())
+
+    return Truths(over("LIST_MIN", otherwise.least), over("LIST_MAX", otherwise.most))
+
+
+def share_of_points(node: exp.Expr, types: Types) -> exp.Expr:
+    """In which share of all points of a box a condition holds; NULL if the points are too many."""
+    names = names_in(node)
+    counted = _folded("LIST_SUM", lambda each: part("CASE WHEN :c THEN 1 ELSE 0 END", c=each), node, names, types)
+    return part("CAST(:counted AS DOUBLE) / :all", counted=counted, all=_number_of_points(names, types))
+
+
+def _folded(
+    fold: str, value: Callable[[exp.Expr], exp.Expr], node: exp.Expr, names: Sequence[str], types: Types
+) -> exp.Expr:
+    """What a condition is worth at all points, folded into one value; NULL if the points are too many."""
     places = {name: exp.to_identifier(f"p{i}") for i, name in enumerate(names)}
-    truth = _truth(node.transform(lambda each: places[each.name].copy() if isinstance(each, exp.Column) else each))
-    points = [_placed(part(_points(types[name])), name, types) for name in names]
-
-    def over(kind: type[exp.Expr], otherwise: exp.Expr) -> exp.Expr:
-        found = truth.copy()
-        for every, place in zip(points, places.values(), strict=True):
-            each = exp.Lambda(this=found, expressions=[place.copy()])
-            found = kind(this=exp.Transform(this=every.copy(), expression=each))
-        if len(points) > 1:
-            number = exp.array(*(exp.func("LEN", every.copy()) for every in points))
-            found = part(f"CASE WHEN LIST_PRODUCT(:n) <= {MOST_POINTS} THEN :found END", n=number, found=found)
-        return exp.func("COALESCE", found, otherwise.copy())
-
-    return Truths(over(exp.ArrayMin, otherwise.least), over(exp.ArrayMax, otherwise.most))
+    found = value(node.transform(lambda each: places[each.name].copy() if isinstance(each, exp.Column) else each))
+    for name, place in places.items():
+        each = exp.Lambda(this=found, expressions=[place.copy()])
+        found = exp.func(fold, exp.Transform(this=_points(name, types), expression=each), dialect="duckdb")
+    if len(names) > 1:
+        few = f"CASE WHEN :n <= {MOST_POINTS} THEN :found END"
+        found = part(few, n=_number_of_points(names, types), found=found)
+    return found
 
 
-def _points(kind: str) -> str:
+def _number_of_points(names: Sequence[str], types: Types) -> exp.Expr:
+    return part("LIST_PRODUCT(:n)", n=exp.array(*(exp.func("LEN", _points(name, types)) for name in names)))
+
+
+def _points(name: str, types: Types) -> exp.Expr:
+    return placed(part(points_of(types[name])), name, types)
+
+
+def points_of(kind: Kind) -> str:
     """All points of a box in one column, as a list; NULL if they are too many."""
-    if not ordered(kind):
+    if not kind.interval:
         return "points"
     few, every = "low = high", "[low]"
-    if kind == "DATE" or re.fullmatch(WHOLE, kind):
+    if whole(kind):
         # the difference of two whole numbers may be too large for their type
-        whole = kind != "DATE"
-        about = "CAST(high AS DOUBLE) - CAST(low AS DOUBLE)" if whole else "high - low"
-        extent = "CAST(CAST(high AS HUGEINT) - CAST(low AS HUGEINT) AS BIGINT)" if whole else "high - low"
+        day = kind.type == "DATE"
+        about = "high - low" if day else "CAST(high AS DOUBLE) - CAST(low AS DOUBLE)"
+        extent = "high - low" if day else "CAST(CAST(high AS HUGEINT) - CAST(low AS HUGEINT) AS BIGINT)"
         few = f"{about} < {MOST_POINTS}"
-        every = f"LIST_TRANSFORM(RANGE({extent} + 1), LAMBDA i : CAST(low + CAST(i AS INTEGER) AS {kind}))"
+        every = f"LIST_TRANSFORM(RANGE({extent} + 1), LAMBDA i : CAST(low + CAST(i AS INTEGER) AS {kind.type}))"
     return f"""
         CASE WHEN missing AND low IS NULL THEN [NULL]
              WHEN {few} THEN CASE WHEN missing THEN LIST_APPEND({every}, NULL) ELSE {every} END END
     """
 
 
-def _placed(piece: exp.Expr, name: str, types: Types) -> exp.Expr:
-    """A piece that names `low`, `high`, `missing` or `points`, told of which column."""
+def placed(piece: exp.Expr, name: str, types: Types) -> exp.Expr:
+    """A piece that names `low`, `high`, `missing` or `points` of a box, told of which column."""
     i = list(types).index(name)
     return piece.transform(
         lambda each: exp.column(f"{each.name}_{i}", table="boxes") if isinstance(each, exp.Column) else each
     )
 
 
-def _simple(node: exp.Expr) -> bool:
+def simple(node: exp.Expr) -> bool:
     """Whether the ends of an interval decide a condition: comparisons with constants, AND, NOT."""
     match node.unnest():
         case exp.And() as both:
-            return all(map(_simple, both.flatten()))
+            return all(map(simple, both.flatten()))
         case exp.Not() as other:
-            return _simple(other.this)
+            return simple(other.this)
         case exp.Between() as between:
             ends = between.args["low"], between.args["high"]
-            return _is_column(between.this) and all(map(_is_constant, ends)) and not between.args.get("symmetric")
+            return is_column(between.this) and all(map(is_constant, ends)) and not between.args.get("symmetric")
         case exp.Is() as test:
-            return _is_column(test.this) and isinstance(test.expression, exp.Null)
+            return is_column(test.this) and isinstance(test.expression, exp.Null)
         case atom if type(atom) in SIGNS:
             sides = atom.this, atom.expression
-            return any(map(_is_column, sides)) and any(map(_is_constant, sides))
+            return any(map(is_column, sides)) and any(map(is_constant, sides))
     return False
 
 
-def _is_column(node: exp.Expr) -> bool:
+def is_column(node: exp.Expr) -> bool:
     return isinstance(node.unnest(), exp.Column)
 
 
-def _is_constant(node: exp.Expr) -> bool:
+def is_constant(node: exp.Expr) -> bool:
     return all(type(each) in CONSTANT and not each.is_type(*exp.DataType.TEXT_TYPES) for each in node.walk())
 
 
-def _untyped(node: exp.Expr) -> bool:
+def untyped(node: exp.Expr) -> bool:
     """Whether a constant has a text or NULL, which take the type of a column only where they stand beside it."""
     bare = (each for each in node.find_all(exp.Literal, exp.Null) if not isinstance(each.parent, exp.Cast))
     return any(isinstance(each, exp.Null) or each.is_string for each in bare)
 
 
-def _names(node: exp.Expr) -> list[str]:
+def names_in(node: exp.Expr) -> list[str]:
     return list(dict.fromkeys(column.name for column in node.find_all(exp.Column)))
 
 
@@ -212,7 +246,7 @@ def _gathered(node: exp.And | exp.Or) -> Iterator[exp.Expr]:
     """The parts of a condition, all those about the same single column as one."""
     parts: dict[object, list[exp.Expr]] = {}
     for each in node.flatten():
-        names = _names(each)
+        names = names_in(each)
         parts.setdefault(names[0] if len(names) == 1 else id(each), []).append(each)
     join = exp.and_ if isinstance(node, exp.And) else exp.or_
     return (join(*same) for same in parts.values())

@@ -22,6 +22,9 @@ def publish(
     file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.")],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file.")],
     to: Annotated[Path, typer.Option(help="The folder to make; it must not exist.")],
+    public: Annotated[
+        Path | None, typer.Option(help="For a join: a table that lists people of the same kind, .csv or .parquet.")
+    ] = None,
     form: Annotated[Form, typer.Option("--format", help="The format of the data files.")] = Form.parquet,
     memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
     seed: Annotated[
@@ -38,16 +41,20 @@ def publish(
     from discreet.publication.publish import STEPS
 
     rules = discreet.Policy.load(policy)
-    with show.steps(1 + len(STEPS)) as step:
+    with show.warnings(), show.steps(1 + len(STEPS)) as step:
         step("reading")
         with discreet.read(file, memory_limit=memory_limit) as table:
-            release = discreet.publish(table, rules, to=to, seed=seed, format=form.value, progress=step)
-    left_out = release.withheld
+            release = discreet.publish(table, rules, to=to, public=public, seed=seed, format=form.value, progress=step)
+    left_out, suppressed = release.withheld, release.suppressed
     if json:
-        show.as_json({"release": to, "withheld": left_out, "promise": release.promise.model_dump(exclude_none=True)})
+        told = {"withheld": left_out, "suppressed": suppressed}
+        show.as_json({"release": to, **told, "promise": release.promise.model_dump(exclude_none=True)})
         return
     promise = release.promise
-    if promise.window is None:
+    if promise.join is not None:
+        shown = f"{promise.rows:,} rows, of which {promise.join.people:,} are private, in {promise.groups:,} boxes"
+        print(f"{to}: {shown}, verified")
+    elif promise.window is None:
         print(f"{to}: {promise.rows:,} rows in {promise.groups:,} groups, verified")
     else:
         print(f"{to}: {promise.rows:,} rows, values swapped, verified")
@@ -58,5 +65,7 @@ def publish(
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:
         print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")
+    if suppressed:
+        print(f"  suppressed: {suppressed:,} rows that fit no group (this count is not in the release)")
     if not promise.for_publication:
         print("  made with a seed: NOT FOR PUBLICATION")

@@ -51,6 +51,20 @@ def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
 
 
 @contextmanager
+def warnings() -> Iterator[None]:
+    """Say what is doubtful on stderr, in a line each, when all is done."""
+    from warnings import catch_warnings, simplefilter
+
+    from discreet.errors import DiscreetWarning
+
+    with catch_warnings(record=True) as found:
+        simplefilter("always", DiscreetWarning)
+        yield
+    for warning in found:
+        print(f"warning: {warning.message}", file=sys.stderr)
+
+
+@contextmanager
 def steps(total: int) -> Iterator[Step]:
     """A progress bar on a terminal: call what is yielded with the name of each step as it starts."""
     if not sys.stderr.isatty():

@@ -2,47 +2,80 @@
 
 Every file `NAME.py` has an `assign(quasi, sensitive, guarantee, secret)`: it sees integer codes
 only and returns the group of every row, numbered from 0 without a gap. It may assume that the
-whole table, as one group, meets the guarantee.
+whole table, as one group, meets the guarantee. A `spatial` one forms boxes: it sees the
+quasi-identifiers as dimensions (see `space`), takes options, and may leave rows out (group -1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.partition.kernels import IntArray
     from discreet.partition.secret import Secret
+    from discreet.partition.space import Dimension
+
+
+SHARE = "a share from 0 to 1"
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
     """A way to form groups: whether it looks at quasi-identifiers, and which promises it keeps, if not all.
 
-    The one that it `needs` decides about its groups.
+    The one that it `needs` decides about its groups. `options` are what a policy may choose: one of
+    several words, the first unless another is given, or a share.
     """
 
     name: str
     uses_quasi: bool = False
     keeps: tuple[str, ...] = ()
     needs: str | None = None
+    spatial: bool = False
+    trees: bool = False  # whether every quasi-identifier must have a hierarchy
+    options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
 
     def assign(self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
         """The group of every row. Kernels are compiled when first used, so the import waits until here."""
         groups: IntArray = import_module(f"discreet.partition.{self.name}").assign(quasi, sensitive, guarantee, secret)
         return groups
 
+    def place(
+        self,
+        space: Sequence[Dimension],
+        sensitive: IntArray,
+        guarantee: Guarantee,
+        secret: Secret,
+        options: Mapping[str, Any],
+    ) -> IntArray:
+        """The group of every row of a space, -1 for those left out."""
+        chosen = {name: value for name, value in options.items() if name in self.options}
+        module = import_module(f"discreet.partition.{self.name}")
+        groups: IntArray = module.assign(space, sensitive, guarantee, secret, **chosen)
+        return groups
+
 
 RANGES = ("min_sum", "min_max", "max_groups", "tightest", "random", "min_max_exact")
+CUTS = {"dimension": ("widest", "round_robin"), "median": ("strict", "relaxed")}
 PARTITIONS = {
     partition.name: partition
     for partition in (
         Partition("anatomize", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal"),
         Partition("local", uses_quasi=True),
+        Partition("mondrian", uses_quasi=True, spatial=True, options=CUTS),
+        Partition("topdown", uses_quasi=True, spatial=True),
+        Partition(
+            "full_domain",
+            uses_quasi=True,
+            spatial=True,
+            trees=True,
+            options={"loss": ("ncp", "discernibility"), "suppression": SHARE},
+        ),
         *(Partition(name, keeps=("k", "e"), needs="e") for name in RANGES),
     )
 }

@@ -50,7 +50,7 @@ class Dimension:
 
 
 def penalties(space: Sequence[Dimension], groups: Codes) -> npt.NDArray[np.float64]:
-    """What a row of each group costs in each dimension, from 0 to 1: one row per group; negative groups are left out."""
+    """What a row of each group costs in each dimension, from 0 to 1: a line per group; negative groups are left out."""
     kept = groups >= 0
     of_row, count = groups[kept], int(groups.max(initial=-1)) + 1
     costs = np.zeros((count, len(space)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
 from discreet.partition import PARTITIONS, Partition
+from discreet.policy.method import is_number, method_mistakes, shown
 from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 KEYS = (
     *("name", "identifiers", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
+    *("hierarchies", "ordered", "options", "join"),
 )
 MEASURABLE = {"integer", "float", "decimal", "date", "timestamp"}
 WORDS: dict[str, Sequence[str]] = {
@@ -29,7 +30,8 @@ WORDS: dict[str, Sequence[str]] = {
 
 def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
     """Every mistake in the keys and values of a policy."""
-    return [*_keys(values), *_texts(values), *_roles(values), *_guarantee(values), *_method(values)]
+    found = [*_keys(values), *_texts(values), *_roles(values), *_guarantee(values), *_method(values)]
+    return found or list(method_mistakes(values))
 
 
 def _keys(values: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -42,22 +44,22 @@ def _keys(values: Mapping[str, Any]) -> Iterator[Mistake]:
 
 
 def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
-    for key in ("identifiers", "quasi", "drop"):
+    for key in ("identifiers", "quasi", "drop", "ordered"):
         value = values.get(key, ())
         if key == "drop" and value == "rest":
             continue
         if isinstance(value, str) or not _is_texts(value):
             also = ' or "rest"' if key == "drop" else ""
-            yield Mistake(key, f"expected a list of column names{also}, got {_shown(value)}")
+            yield Mistake(key, f"expected a list of column names{also}, got {shown(value)}")
     if not values.get("quasi", ("",)):
         yield Mistake("quasi", "expected at least one column, got none")
-    for key in ("sensitive", "name"):
+    for key in ("sensitive", "name", "join"):
         if key in values and not (isinstance(values[key], str) and values[key]):
-            yield Mistake(key, f"expected a text, got {_shown(values[key])}")
+            yield Mistake(key, f"expected a text, got {shown(values[key])}")
     for key, words in WORDS.items():
         value = values.get(key, words[0])
         if value not in words and not (key == "partition" and _ungrouped(values)):
-            yield Mistake(key, f"got {_shown(value)}; {nearest(str(value), words)}")
+            yield Mistake(key, f"got {shown(value)}; {nearest(str(value), words)}")
 
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -77,14 +79,14 @@ def _roles(values: Mapping[str, Any]) -> Iterator[Mistake]:
 def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
     guarantee = values.get("guarantee", {})
     if not isinstance(guarantee, Mapping) or ("guarantee" in values and not guarantee):
-        yield Mistake("guarantee", f"expected a table like {{ l = 4 }}, got {_shown(guarantee)}")
+        yield Mistake("guarantee", f"expected a table like {{ l = 4 }}, got {shown(guarantee)}")
         return
     for name, threshold in guarantee.items():
         if not isinstance(name, str) or name not in PROMISES:
             yield Mistake(f"guarantee.{name}", f"is not a guarantee; {nearest(str(name), PROMISES)}")
-        elif not _is_number(threshold, whole=name != "e"):
+        elif not is_number(threshold, whole=name != "e"):
             expected = "a number" if name == "e" else "a whole number"
-            yield Mistake(f"guarantee.{name}", f"expected {expected}, got {_shown(threshold)}")
+            yield Mistake(f"guarantee.{name}", f"expected {expected}, got {shown(threshold)}")
         elif threshold < PROMISES[name].least:
             least = PROMISES[name].least
             yield Mistake(f"guarantee.{name}", f"expected {least} or more, got {threshold}: less promises nothing")
@@ -125,7 +127,7 @@ def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[M
         if name in PROMISES and name not in partition.keeps:
             yield Mistake("partition", f"`{partition.name}` cannot keep the promise `{name}`; {others}")
     rows = guarantee.get("l") if partition.name == "anatomize" else None
-    if _is_number(rows) and any(_is_number(threshold) and threshold > rows for threshold in guarantee.values()):
+    if is_number(rows) and any(is_number(threshold) and threshold > rows for threshold in guarantee.values()):
         what = f"makes groups of l = {rows} rows, too few for the other promises"
         yield Mistake("partition", f"`{partition.name}` {what}; {others}")
 
@@ -173,16 +175,5 @@ def _ungrouped(values: Mapping[str, Any]) -> bool:
     return publication is not None and not publication.grouped
 
 
-def _is_number(value: Any, *, whole: bool = True) -> bool:
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, int) or (not whole and isinstance(value, float) and math.isfinite(value))
-
-
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(item, str) and item for item in value)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"a {type(value).__name__}"

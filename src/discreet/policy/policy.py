@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -12,15 +12,15 @@ from discreet.policy.check import columns_mistakes, mistakes
 from discreet.policy.toml import parse
 
 
-class Fixed(dict[str, float]):
+class Fixed(dict[str, Any]):
     """A dictionary that stays as it is."""
 
-    def __setitem__(self, key: str, value: float) -> None:
+    def __setitem__(self, key: str, value: Any) -> None:
         raise TypeError("a policy does not change")
 
     __delitem__ = clear = pop = popitem = setdefault = update = __setitem__  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, float]]]:
+    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, Any]]]:
         return Fixed, (dict(self),)
 
 
@@ -34,8 +34,12 @@ class Policy:
     Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
     outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
     lists the columns to leave out (or is "rest": all the others). The partition "auto" is
-    "min_sum" where ranges alone are promised and "local" elsewhere. The publication "swap" has none,
-    and promises nothing: its guarantee only sizes the windows in which values are swapped.
+    "min_sum" where ranges alone are promised, "mondrian" where boxes are shown, and "local" elsewhere. The
+    publication "swap" has none, and promises nothing: its guarantee only sizes the windows in which values are swapped.
+
+    `hierarchies` say of some quasi-identifiers what belongs together (see `discreet.hierarchies`), `ordered` which
+    texts have an order, `options` how the partition or the publication goes about it, and `join` by which identifier
+    the rows of a public table are found.
     """
 
     quasi: Sequence[str]
@@ -46,19 +50,25 @@ class Policy:
     partition: str = "auto"
     publication: str = "anatomy"
     missing_sensitive: MissingSensitive = "error"
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    ordered: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    join: str | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:
         given = {key.name: getattr(self, key.name) for key in fields(self)}
-        found = mistakes({key: value for key, value in given.items() if (key, value) != ("name", None)})
+        found = mistakes({key: value for key, value in given.items() if value is not None})
         if found:
             raise PolicyError(found)
-        for key in ("quasi", "identifiers", "drop"):
+        for key in ("quasi", "identifiers", "drop", "ordered"):
             value = getattr(self, key)
             if not isinstance(value, str):
                 object.__setattr__(self, key, tuple(value))
         plain = {name: float(t) + 0.0 if isinstance(t, float) else t for name, t in self.guarantee.items()}
         object.__setattr__(self, "guarantee", Fixed(plain))
+        for key in ("hierarchies", "options"):
+            object.__setattr__(self, key, Fixed(getattr(self, key)))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
@@ -69,7 +79,9 @@ class Policy:
         if found:
             located = [Mistake(m.key, m.message, lines.get(m.key)) for m in found]
             raise PolicyError(sorted(located, key=lambda m: m.line or 0), source=f"`{source}`")
-        return cls(**values)
+        specs = values.get("hierarchies", {})
+        near = {name: str(source.parent / spec) if isinstance(spec, str) else spec for name, spec in specs.items()}
+        return cls(**{**values, "hierarchies": near})
 
     @property
     def grouping(self) -> str:
@@ -77,6 +89,8 @@ class Policy:
         if self.publication == "swap":
             return "none"
         if self.partition == "auto":
+            if self.publication in {"generalization", "join"}:
+                return "mondrian"
             return "min_sum" if "e" in self.guarantee and self.guarantee.keys() <= {"k", "e"} else "local"
         return self.partition
 

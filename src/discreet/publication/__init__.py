@@ -5,8 +5,8 @@ Every file `NAME.py` has a `sheets(draft)`: the data files to write, as acts of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """A way to show rows: whether sensitive values must have an order and distances, and whether it forms groups."""
+    """A way to show rows: whether sensitive values must have an order and distances, and whether it forms groups.
+
+    A `boxed` one shows of the quasi-identifiers only the box of a group. Its `options` are as a partition's.
+    """
 
     name: str
     numeric: bool = False
     grouped: bool = True
+    boxed: bool = False
+    options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
 
     def sheets(self, draft: Draft) -> Sequence[Sheet]:
         """The data files of a release."""
@@ -35,5 +40,7 @@ PUBLICATIONS = {
         Publication("anatomy"),
         Publication("permutation", numeric=True),
         Publication("swap", numeric=True, grouped=False),
+        Publication("generalization", boxed=True),
+        Publication("join", boxed=True, options={"variant": ("refinement", "direct")}),
     )
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,9 @@ from discreet.release.shapes.file import named
 from discreet.table import Table
 from discreet.table.encode import Codes
 
+if TYPE_CHECKING:
+    from discreet.publication.axes import Axis
+
 GROUPS = "groups of rows"
 COUNTS = "counts of values"
 ALSO = "other columns of rows"
@@ -30,7 +34,11 @@ TYPES = {"float": "number", "decimal": "number", "timestamp": "datetime"}
 
 @dataclass(frozen=True)
 class Draft:
-    """Private: it still links rows and sensitive values. `groups` is numbered from 0, in row order."""
+    """Private: it still links rows and sensitive values. `groups` is numbered from 0, in row order.
+
+    `axes` are the quasi-identifiers where boxes are shown. Where the partition left rows out, `kept` says of every
+    row of the table whether it is here; all the rest is about those that are.
+    """
 
     table: Table
     policy: Policy
@@ -38,26 +46,28 @@ class Draft:
     groups: npt.NDArray[np.int32]
     histograms: Histograms
     secret: Secret
+    axes: Sequence[Axis] = ()
+    kept: npt.NDArray[np.bool_] | None = None
 
     @cached_property
     def group(self) -> str:
         """The name of the column that holds the group."""
-        return self._fresh("group")
+        return self.fresh("group")
 
     @cached_property
     def count(self) -> str:
         """The name of the column that counts rows."""
-        return self._fresh("count")
+        return self.fresh("count")
 
     @cached_property
     def row(self) -> str:
         """The name of the column that numbers the published rows."""
-        return self._fresh("row")
+        return self.fresh("row")
 
-    def _fresh(self, wanted: str) -> str:
+    def fresh(self, wanted: str) -> str:
         """A column name that no published column has, in upper or lower case."""
         taken = {name.lower() for name in (*self.policy.quasi, self.policy.sensitive)}
-        while wanted in taken:
+        while wanted.lower() in taken:
             wanted += "_"
         return wanted
 
@@ -70,22 +80,33 @@ class Draft:
         """The query for some columns of the table beside the group of every row, numbered from 1, and `also` others."""
         self._lay_down_groups()
         columns = [exp.column(name, quoted=True) for name in (*names, self.group, *(also or {}))]
-        rows = self.table.select(names, present=present(self.policy)).subquery("rows of the table", copy=False)
-        query = _beside(exp.select(*columns).from_(rows), GROUPS)
+        query = self._grouped(names)
         if also:
             self.table.engine.load(ALSO, pa.table(dict(also)), keep=False)
-            query = _beside(query, ALSO)
-        return query
+            query = _beside(exp.select("*").from_(query.subquery("rows in groups", copy=False)), ALSO)
+        return exp.select(*columns).from_(query.subquery("all columns", copy=False))
+
+    def _grouped(self, names: Sequence[str]) -> exp.Select:
+        """The query for some columns and the group of every row that is published, in the order of the table."""
+        rows = self.table.select(names, present=present(self.policy)).subquery("rows of the table", copy=False)
+        query = _beside(exp.select("*").from_(rows), GROUPS)
+        if self.kept is None:
+            return query
+        return exp.select("*").from_(query.subquery("all rows")).where(exp.column(self.group, quoted=True) > 0)
 
     def _lay_down_groups(self) -> None:
         """Give the groups to the engine, and make sure that they lie beside the rows they were made for."""
         engine = self.table.engine
-        engine.load(GROUPS, pa.table({self.group: self.groups + np.int32(1)}), keep=False)
+        numbers = self.groups + np.int32(1)
+        if self.kept is not None:
+            everyone = np.zeros(self.kept.size, np.int32)
+            everyone[self.kept] = numbers
+            numbers = everyone
+        engine.load(GROUPS, pa.table({self.group: numbers}), keep=False)
         engine.load(COUNTS, self.counts(), keep=False)
         pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive, quoted=True)]
         print_ = exp.cast(exp.Anonymous(this="hash", expressions=pair), "HUGEINT")
-        rows = self.table.select([self.policy.sensitive], present=present(self.policy)).subquery("rows of the table")
-        beside = _beside(exp.select(exp.Sum(this=print_)).from_(rows), GROUPS)
+        beside = exp.select(exp.Sum(this=print_)).from_(self._grouped([self.policy.sensitive]).subquery("rows"))
         times = exp.Mul(this=print_.copy(), expression=exp.column(self.count, quoted=True))
         meant = exp.select(exp.Sum(this=times)).from_(named(COUNTS))
         if engine.run(beside).column(0)[0].as_py() != engine.run(meant).column(0)[0].as_py():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,11 @@ from discreet.partition import PARTITIONS
 from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
+from discreet.publication.axes import Axis, axes
 from discreet.publication.draft import Draft, present
+from discreet.publication.generalization import sides
+from discreet.publication.join import joint, joint_sheets
+from discreet.publication.public import joint_axes
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise, Window
 from discreet.release.write import free, write
@@ -35,11 +39,14 @@ def publish(
     policy: Policy,
     *,
     to: str | Path,
+    public: Any = None,
     seed: int | None = None,
     format: Literal["parquet", "csv"] = "parquet",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
+
+    The publication `join` needs a `public` table, which is read in the same way.
 
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication.
@@ -48,13 +55,18 @@ def publish(
     free(Path(to))
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`", hint="expected one of: `parquet`, `csv`")
+    if (public is not None) != (policy.publication == "join"):
+        raise InputError(
+            "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
+            hint="pass public=…, or --public FILE" if public is None else 'set publication = "join", or leave it out',
+        )
     secret = Secret(seed)
     if not isinstance(table, Table):
-        private = read(table)
-        try:
-            return publish(private, policy, to=to, seed=seed, format=format, progress=progress)
-        finally:
-            private.close()
+        with read(table) as private:
+            return publish(private, policy, to=to, public=public, seed=seed, format=format, progress=progress)
+    if public is not None and not isinstance(public, Table):
+        with read(public) as others:
+            return publish(table, policy, to=to, public=others, seed=seed, format=format, progress=progress)
     policy.fit(table.columns)
     if format == "csv":
         _fits_csv(table, policy)
@@ -63,12 +75,17 @@ def publish(
     guarantee = _promised(policy, sensitive)
     _feasible(guarantee, sensitive, policy.sensitive)
     progress("grouping")
+    if public is not None:
+        return _publish_joined(
+            table, public, policy, sensitive, to=Path(to), format=format, secret=secret, progress=progress
+        )
+    quasi = _axes(table, policy)
     if PUBLICATIONS[policy.publication].grouped:
-        groups = _partition(table, policy, sensitive, guarantee, secret)
+        groups = _partition(policy, quasi, sensitive, guarantee, secret)
     else:
         groups = np.zeros(sensitive.codes.size, np.int32)
     return publish_groups(
-        table, policy, sensitive, groups, to=Path(to), format=format, secret=secret, progress=progress
+        table, policy, sensitive, groups, quasi=quasi, to=Path(to), format=format, secret=secret, progress=progress
     )
 
 
@@ -78,37 +95,73 @@ def publish_groups(
     sensitive: Codes,
     groups: npt.NDArray[np.int32],
     *,
+    quasi: Sequence[Axis] = (),
     to: Path,
     format: Literal["parquet", "csv"] = "parquet",
     secret: Secret | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
-    """Publish rows whose groups are decided."""
+    """Publish rows whose groups are decided; those with none (-1) are left out."""
+    kept = None if groups.min(initial=0) >= 0 else groups >= 0
+    if kept is not None:
+        groups, sensitive = groups[kept], replace(sensitive, codes=sensitive.codes[kept])
+        quasi = [replace(axis, codes=replace(axis.codes, codes=axis.codes.codes[kept])) for axis in quasi]
+    boxed = PUBLICATIONS[policy.publication].boxed
+    if boxed and not quasi:
+        quasi = axes(table, policy)
     histograms = Histograms.of(groups, sensitive.codes)
     if not _promised(policy, sensitive).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
     secret = secret or Secret()
-    draft = Draft(table, policy, sensitive, groups, histograms, secret)
-    window = _window(policy)
-    promise = Promise(
+    draft = Draft(table, policy, sensitive, groups, histograms, secret, quasi, kept)
+    more = {"window": _window(policy), "boxes": sides(draft) if boxed else None}
+    promise = _stated(draft, rows=int(groups.size), groups=int(histograms.starts.size), **more)
+    release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
+    suppressed = 0 if kept is None else int(kept.size - groups.size)
+    return replace(release, withheld=table.rows - int(groups.size) - suppressed, suppressed=suppressed)
+
+
+def _publish_joined(
+    table: Table,
+    public: Table,
+    policy: Policy,
+    sensitive: Codes,
+    *,
+    to: Path,
+    format: Literal["parquet", "csv"],
+    secret: Secret,
+    progress: Callable[[str], None],
+) -> Release:
+    """Publish rows in boxes together with public ones."""
+    nobody = np.zeros(sensitive.codes.size, np.int32)
+    draft = Draft(table, policy, sensitive, nobody, Histograms.of(nobody, sensitive.codes), secret)
+    found = joint(draft, joint_axes(table, public, policy), _promised(policy, sensitive))
+    more = {"boxes": sides(found.draft), "join": found.about()}
+    promise = _stated(found.draft, rows=int(found.groups.size), groups=int(found.sizes.size), **more)
+    release = write(to, promise, joint_sheets(found), format=format, progress=progress)
+    return replace(release, withheld=table.rows - int(nobody.size))
+
+
+def _stated(draft: Draft, *, rows: int, groups: int, **more: Any) -> Promise:
+    """What the manifest of a draft says; `more` is what only some publications have."""
+    policy = draft.policy
+    return Promise(
         format=FORMAT,
         publication=policy.publication,
         partition=policy.grouping,
-        guarantee=dict(policy.guarantee) if window is None else {},
+        guarantee={} if more.get("window") else dict(policy.guarantee),
         table=policy.name or "microdata",
         quasi=tuple(policy.quasi),
         sensitive=policy.sensitive,
         group=draft.group,
         count=draft.count,
         row=draft.row,
-        rows=int(groups.size),
-        groups=int(histograms.starts.size),
+        rows=rows,
+        groups=groups,
         missing_sensitive=policy.missing_sensitive,
-        for_publication=not secret.seeded,
-        window=window,
+        for_publication=not draft.secret.seeded,
+        **more,
     )
-    release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
-    return replace(release, withheld=table.rows - int(groups.size))
 
 
 def _window(policy: Policy) -> Window | None:
@@ -176,9 +229,26 @@ def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
         )
 
 
+def _axes(table: Table, policy: Policy) -> list[Axis]:
+    """The quasi-identifiers, if the partition or the publication looks at them."""
+    wanted = PUBLICATIONS[policy.publication].boxed
+    wanted |= policy.grouping in PARTITIONS and PARTITIONS[policy.grouping].uses_quasi
+    return axes(table, policy) if wanted else []
+
+
 def _partition(
-    table: Table, policy: Policy, sensitive: Codes, guarantee: Guarantee, secret: Secret
+    policy: Policy,
+    quasi: Sequence[Axis],
+    sensitive: Codes,
+    guarantee: Guarantee,
+    secret: Secret,
 ) -> npt.NDArray[np.int32]:
     partition = PARTITIONS[policy.grouping]
-    quasi = [table.codes(name, present=present(policy)).codes for name in policy.quasi] if partition.uses_quasi else []
-    return np.asarray(partition.assign(quasi, sensitive.codes, guarantee, secret), np.int32)
+    if not partition.spatial:
+        codes = [axis.codes.codes for axis in quasi] if partition.uses_quasi else []
+        return np.asarray(partition.assign(codes, sensitive.codes, guarantee, secret), np.int32)
+    space = [axis.halved if partition.trees else axis.dimension for axis in quasi]
+    groups = np.asarray(partition.place(space, sensitive.codes, guarantee, secret, policy.options), np.int32)
+    if groups.max(initial=-1) < 0:
+        raise GuaranteeError("every row would be suppressed", hint="lower the guarantee or the suppression limit")
+    return groups

@@ -1,6 +1,6 @@
 """The release: the folder that anyone may hold. Its format, and how to open and verify it from the files alone."""
 
-from discreet.release.contents import Check
+from discreet.release.check import Check
 from discreet.release.manifest import FORMAT, Manifest
 from discreet.release.release import Release, open_release
 from discreet.release.verify import Report, verify

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -22,24 +21,14 @@ from sqlglot import exp, parse_one
 
 from discreet.engines import Engine, connect
 from discreet.errors import DiscreetError, EngineError, InputError
+from discreet.release import boxes
+from discreet.release.check import Check, check
+from discreet.release.joined import joined
 from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.order import first_disorder
 from discreet.release.shapes import SHAPES
 from discreet.release.shapes.file import column, named
 from discreet.release.shapes.swap import windows
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One thing that was checked."""
-
-    name: str
-    ok: bool
-    detail: str
-
-
-def check(name: str, wrong: str | None, right: str) -> Check:
-    return Check(name, wrong is None, right if wrong is None else wrong)
 
 
 def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
@@ -53,6 +42,10 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
                 yield from _groups(engine, manifest)
                 yield from _rows(engine, manifest.discreet)
                 yield from _windows(engine, manifest.discreet)
+                yield from joined(engine, manifest.discreet)
+                if manifest.discreet.boxes is not None:
+                    right = "every group shows one box, and every label is explained"
+                    yield check("boxes", boxes.fault(engine, manifest.discreet), right)
                 yield check("order", order.result(), "rows follow their content: the source's order left no trace")
     except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:
         reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
@@ -105,7 +98,8 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
     breaches = {name: known[name][0](threshold, kind) for name, threshold in promise.guarantee.items() if name in known}
     group = exp.column(promise.group, quoted=True)
-    sql = GROUPS.replace(":span", _span(kind) if "e" in breaches else "0").replace(":wild", _wild(kind, promise))
+    sql = GROUPS if promise.join is None else GROUPS.replace(ROWS_OF_GROUPS, VALUES_OF_GROUPS)
+    sql = sql.replace(":span", _span(kind) if "e" in breaches else "0").replace(":wild", _wild(kind, promise))
     query = parse_one(sql, dialect="duckdb", into=exp.Select)
     for breach in breaches.values():
         where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
@@ -113,7 +107,8 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     found = engine.run(exp.replace_placeholders(query, group=group))
     rows, groups, first, last, unlike, least, missing, odd, *broken = (int(c[0].as_py() or 0) for c in found.columns)
     wrong = None
-    if (rows, groups) != (promise.rows, promise.groups):
+    counted = (promise.rows, promise.groups) if promise.join is None else (promise.join.people, promise.join.groups)
+    if (rows, groups) != counted:
         wrong = "the manifest counts other rows or groups than the files hold"
     elif (first, last) != (1, groups):
         wrong = "groups are not numbered from 1 without a gap"
@@ -168,6 +163,8 @@ def _windows(engine: Engine, promise: Promise) -> Iterator[Check]:
 
 
 ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"
+ROWS_OF_GROUPS = "SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :group"
+VALUES_OF_GROUPS = "SELECT grp, SUM(n) AS size FROM st GROUP BY grp"  # of a join, whose rows are in other groups
 GROUPS = """
     SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
            COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd)

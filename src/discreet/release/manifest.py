@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,11 +22,14 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
+FieldType: TypeAlias = Literal["integer", "number", "boolean", "string", "date", "datetime", "time"]
+
+
 class FieldSpec(_Model):
     """A column of a data file."""
 
     name: str
-    type: Literal["integer", "number", "boolean", "string", "date", "datetime", "time"]
+    type: FieldType
 
 
 class Reference(_Model):
@@ -77,6 +80,33 @@ class Window(_Model):
     high: str
 
 
+class Side(_Model):
+    """How boxes show one quasi-identifier, whose values had a `type`: from `low` to `high`, or by a `label`.
+
+    `missing` says whether a value is missing, where any was. All of them name columns.
+    """
+
+    name: str
+    type: FieldType
+    low: str | None = None
+    high: str | None = None
+    missing: str | None = None
+    label: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.low, self.high, self.missing, self.label) if name is not None)
+
+
+class Join(_Model):
+    """How private rows were put together with public ones, and the column of their sensitive group."""
+
+    variant: Literal["direct", "refinement"]
+    group: str
+    groups: int
+    people: int
+
+
 class Promise(_Model):
     """What was published and what is promised."""
 
@@ -95,6 +125,8 @@ class Promise(_Model):
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
     window: Window | None = None
+    boxes: tuple[Side, ...] | None = None
+    join: Join | None = None
 
     def told(self) -> str:
         """The guarantee in a line."""

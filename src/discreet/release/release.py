@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Release:
-    """A folder that anyone may hold. `withheld` is known only where it was just published, and stands in no file."""
+    """A folder that anyone may hold.
+
+    How many rows were `withheld` or `suppressed` is known only where it was just published, and stands in no file.
+    """
 
     path: Path
     manifest: Manifest
     withheld: int = 0
+    suppressed: int = 0
 
     @property
     def promise(self) -> Promise:

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.release import readme
-from discreet.release.contents import Check, check, contents
+from discreet.release.check import Check, check
+from discreet.release.contents import contents
 from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, Promise, slug
 from discreet.release.release import damage
 from discreet.release.shapes import misfit

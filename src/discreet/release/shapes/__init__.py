@@ -1,8 +1,8 @@
 """Shapes: which files a publication consists of, and how to read them. One publication per file; their registry.
 
 Whatever its files, a release is read as two tables: `qit`, one row per person with the
-quasi-identifiers and the group; and `st`, how many people (`n`) of each group (`grp`) hold each
-sensitive value (`value`).
+quasi-identifiers, or what a box shows of them, and the group; and `st`, how many people (`n`) of
+each group (`grp`) hold each sensitive value (`value`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from sqlglot import exp
 from discreet.release.manifest import Manifest, Promise
 from discreet.release.shapes.anatomy import Anatomy
 from discreet.release.shapes.file import File
+from discreet.release.shapes.generalization import Generalization
+from discreet.release.shapes.join import Joined
 from discreet.release.shapes.permutation import Permutation
 from discreet.release.shapes.swap import Swap
 
@@ -41,7 +43,14 @@ class Shape(Protocol):
         ...
 
 
-SHAPES: dict[str, Shape] = {"anatomy": Anatomy(), "permutation": Permutation(), "swap": Swap()}
+SHAPES: dict[str, Shape] = {
+    "anatomy": Anatomy(),
+    "permutation": Permutation(),
+    "swap": Swap(),
+    "generalization": Generalization(),
+    "join": Joined(),
+}
+BOXED = {"generalization", "join"}
 
 
 def misfit(manifest: Manifest) -> str | None:
@@ -52,11 +61,34 @@ def misfit(manifest: Manifest) -> str | None:
 def _misnamed(promise: Promise) -> Iterator[str]:
     roles = [*promise.quasi, promise.sensitive, promise.group, promise.count, promise.row]
     roles += [] if promise.window is None else [promise.window.low, promise.window.high]
+    ours = [("group", promise.group), ("count", promise.count), ("row", promise.row)]
+    if promise.join is not None:
+        ours.append(("sensitive_group", promise.join.group))
+        roles.append(promise.join.group)
+    for side in promise.boxes or ():
+        ends = {f"{side.name}_low": side.low, f"{side.name}_high": side.high, f"{side.name}_missing": side.missing}
+        ours += [(usual, name) for usual, name in ends.items() if name is not None]
+        roles += [name for name in ends.values() if name is not None]
+        if (side.low is None) != (side.high is None) or (side.low is None) == (side.label is None):
+            yield "a box has half of a side, or two"
+        if side.label not in (None, side.name):
+            yield "it says something in the place of a name"
+    if any(name.rstrip("_") != usual.rstrip("_") for usual, name in ours) or not promise.partition.isidentifier():
+        yield "it says something in the place of a name"
     if len({name.lower() for name in roles}) != len(roles):
         yield "a column has two roles"
-    ours = {"group": promise.group, "count": promise.count, "row": promise.row}
-    if any(name.rstrip("_") != usual for usual, name in ours.items()) or not promise.partition.isidentifier():
-        yield "it says something in the place of a name"
+
+
+def _stray(promise: Promise) -> str | None:
+    """What a manifest says of another publication than its own."""
+    if (promise.window is not None) != (promise.publication == "swap"):
+        return "windows belong to swapped tables, and to them alone"
+    if (promise.join is not None) != (promise.publication == "join"):
+        return "a join belongs to joined tables, and to them alone"
+    boxes = [side.name for side in promise.boxes or ()]
+    if boxes != (list(promise.quasi) if promise.publication in BOXED else []):
+        return "boxes belong to generalized tables, one side to every quasi-identifier"
+    return None
 
 
 def _misfits(manifest: Manifest) -> Iterator[str]:
@@ -64,8 +96,8 @@ def _misfits(manifest: Manifest) -> Iterator[str]:
     if promise.publication not in SHAPES:
         yield f"it is a publication that this software does not know: `{promise.publication}`"
         return
-    if (promise.window is not None) != (promise.publication == "swap"):
-        yield "windows belong to swapped tables, and to them alone"
+    if (stray := _stray(promise)) is not None:
+        yield stray
         return
     files = SHAPES[promise.publication].files(promise)
     yield from _misnamed(promise)

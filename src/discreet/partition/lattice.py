@@ -1,0 +1,252 @@
+"""The lattice of full-domain generalizations: at a point of it, every quasi-identifier stands at one level for all rows.
+
+Rows with the same nodes at a point share a group. The table is counted once, at the lowest point; every
+other point is rolled up from the smallest point below it that is still in memory. A level that
+brings no two values of the table together is left out: the level under it gives the same groups and costs no more.
+Cost: a point takes time linear in the groups of the point that it is rolled up from; what is kept in memory
+is a few times the distinct rows.
+Claim: rolled_up_is_counted_anew — the groups of a point do not depend on what they are rolled up from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from discreet.partition.space import Codes, Dimension
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+Point: TypeAlias = tuple[int, ...]
+
+KEPT = 6  # times the distinct rows that may be kept in memory
+KEY = 2**62  # keys stay below it
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a point: a distinct row that lies in each, its rows, and how often each value stands in it.
+
+    The latter is one entry per group and value, none if nobody asked for values.
+    """
+
+    point: Point
+    firsts: Codes
+    sizes: Counts
+    entry_groups: Codes
+    entry_values: Codes
+    entry_counts: Counts
+
+    @property
+    def weight(self) -> int:
+        return self.firsts.size + self.entry_groups.size
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The levels of one dimension that differ: the node of each code, and its leaves; none if it is a single code."""
+
+    size: int
+    levels: tuple[int, ...]
+    nodes: tuple[Counts, ...]
+    kinds: tuple[int, ...]
+    leaves: tuple[Counts, ...]
+
+    @classmethod
+    def of(cls, dimension: Dimension) -> Axis:
+        levels = dimension.levels
+        if levels is None:  # as it is, or anything
+            levels = np.stack([np.arange(dimension.size), np.zeros(dimension.size)]).astype(np.int32)
+        held = np.bincount(dimension.codes, minlength=dimension.size) > 0
+        distinct = [np.unique(nodes[held]).size for nodes in levels]
+        kept = tuple(i for i, number in enumerate(distinct) if i == 0 or number < distinct[i - 1])
+        nodes = tuple(levels[i].astype(np.int64) for i in kept)
+        under = tuple(np.bincount(of_code)[of_code] for of_code in nodes)
+        leaves = tuple(np.where(number > 1, number, 0) for number in under)
+        return cls(dimension.size, kept, nodes, tuple(int(of_code.max()) + 1 for of_code in nodes), leaves)
+
+
+@dataclass
+class Lattice:
+    """A table at every point of its lattice."""
+
+    axes: tuple[Axis, ...]
+    codes: npt.NDArray[Any]  # of the distinct rows, one after the other
+    distinct: Codes  # which of them each row is
+    kinds: int  # of sensitive values
+    lowest: Groups
+    _kept: list[Groups] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, space: Sequence[Dimension], sensitive: Codes | None) -> Lattice:
+        """The lattice of a table with a quasi-identifier or more; without sensitive values where only rows matter."""
+        ones = np.ones(space[0].codes.size, np.int32)
+        keys, span = np.zeros(ones.size, np.int64), 1
+        for dimension in space:
+            if span * dimension.size > KEY:
+                found, firsts, _ = merge(keys, span, ones)
+                keys, span = found.astype(np.int64), firsts.size
+            keys = keys * dimension.size + dimension.codes
+            span *= dimension.size
+        distinct, firsts, sizes = merge(keys, span, ones)
+        few = max(dimension.size for dimension in space) <= 2**16
+        codes = np.empty((firsts.size, len(space)), np.uint16 if few else np.int32)
+        for i, dimension in enumerate(space):
+            codes[:, i] = dimension.codes[firsts]
+        everyone = np.arange(firsts.size, dtype=np.int32)
+        values, kinds = (ones[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
+        entries = tally(distinct[: values.size], values, ones, firsts.size, kinds)
+        lowest = Groups((0,) * len(space), everyone, sizes, *entries)
+        return cls(tuple(Axis.of(dimension) for dimension in space), codes, distinct, kinds, lowest)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each axis has."""
+        return tuple(len(axis.levels) for axis in self.axes)
+
+    def at(self, point: Point) -> Groups:
+        """The groups of a point."""
+        below = (kept for kept in self._kept if all(a <= b for a, b in zip(kept.point, point, strict=True)))
+        start = min(below, key=lambda kept: kept.weight, default=self.lowest)
+        if start.point == point:
+            return start
+        groups = self._roll_up(start, point)[1]
+        self._keep(start, groups)
+        return groups
+
+    def of_rows(self, point: Point) -> tuple[Codes, Groups]:
+        """The group of every row at a point, and all these groups."""
+        found, groups = self._roll_up(self.lowest, point)
+        return found[self.distinct], groups
+
+    def _keep(self, start: Groups, groups: Groups) -> None:
+        """Keep groups to roll up from, most recently used last; forget the first where that is too much."""
+        self._kept = [kept for kept in self._kept if kept is not start] + [start, groups]
+        total = sum(kept.weight for kept in self._kept)
+        while total > KEPT * self.lowest.weight:
+            total -= self._kept.pop(0).weight
+
+    def _roll_up(self, start: Groups, point: Point) -> tuple[Codes, Groups]:
+        """The group at `point` of every group of a point below it, and the groups there."""
+        found, waiting, number = np.zeros(start.sizes.size, np.int32), list(range(len(self.axes))), 1
+        while waiting:  # as many axes at once as a key has room for
+            strides, span = np.zeros(len(self.axes), np.int64), number
+            while waiting and span * self.axes[waiting[0]].kinds[point[waiting[0]]] <= KEY:
+                axis = waiting.pop(0)
+                if (kinds := self.axes[axis].kinds[point[axis]]) > 1:
+                    strides[axis] = span
+                    span *= kinds
+            taken = np.flatnonzero(strides)
+            worth = [self.axes[i].nodes[point[i]] * strides[i] for i in taken]
+            offsets = np.cumsum([0, *(of_axis.size for of_axis in worth)])
+            flat = np.concatenate([*worth, np.zeros(0, np.int64)])
+            keys = _keys(found, self.codes, start.firsts, taken, offsets, flat)
+            found, firsts, sizes = merge(keys, span, start.sizes)
+            number = firsts.size
+        of_entries, values, counts = found[start.entry_groups], start.entry_values, start.entry_counts
+        entries = tally(of_entries, values, counts, number, self.kinds)
+        return found, Groups(point, start.firsts[firsts], sizes, *entries)
+
+
+@nb.njit(cache=True, nogil=True)
+def _keys(found, codes, firsts, taken, offsets, worth):  # type: ignore[no-untyped-def]
+    """A number for each group, equal where the nodes on the axes that are taken, and what was found before, are."""
+    keys = np.empty(firsts.size, np.int64)
+    for i in range(firsts.size):
+        row, key = firsts[i], np.int64(found[i])
+        for j in range(taken.size):
+            key += worth[offsets[j] + codes[row, taken[j]]]
+        keys[i] = key
+    return keys
+
+
+def merge(keys: Counts, span: int, counts: Counts) -> tuple[Codes, Codes, Counts]:
+    """Number equal keys (from 0 to below `span`) alike, in the order in which they come.
+
+    Returned are the number of each key, where each number came first, and the counts summed by number.
+    """
+    near = span <= 16 * keys.size + 1024
+    found, firsts, totals = _by_place(keys, span, counts) if near else _by_hash(keys, counts)
+    return found, firsts, totals
+
+
+@nb.njit(cache=True, nogil=True)
+def _by_place(keys, span, counts):  # type: ignore[no-untyped-def]
+    n, number = keys.size, 0
+    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    numbers = np.full(span, -1, np.int32)
+    for i in range(n):
+        now = numbers[keys[i]]
+        if now < 0:
+            now = number
+            numbers[keys[i]], firsts[now], totals[now] = now, i, 0
+            number += 1
+        found[i] = now
+        totals[now] += counts[i]
+    return found, firsts[:number].copy(), totals[:number].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _by_hash(keys, counts):  # type: ignore[no-untyped-def]
+    n, number, bits = keys.size, 0, 4
+    while 1 << bits < 2 * n:
+        bits += 1
+    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    slots = np.full(2 << bits, -1, np.int64)  # key and number side by side
+    for i in range(n):
+        place = _place(slots, keys[i], bits)
+        if slots[place] < 0:
+            slots[place], slots[place + 1] = keys[i], number
+            firsts[number], totals[number] = i, 0
+            number += 1
+        now = slots[place + 1]
+        found[i] = now
+        totals[now] += counts[i]
+    return found, firsts[:number].copy(), totals[:number].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _place(slots, key, bits):  # type: ignore[no-untyped-def]
+    """Where a key stands in a hash table, or where it belongs (multiplication by 2**64 over the golden ratio)."""
+    place = 2 * np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+    while slots[place] >= 0 and slots[place] != key:
+        place += 2
+        if place == slots.size:
+            place = 0
+    return place
+
+
+@nb.njit(cache=True, nogil=True)
+def tally(groups, values, counts, number, kinds):  # type: ignore[no-untyped-def]
+    """The groups and values that occur together, one group after the other, and how often: a counting sort by group."""
+    n = groups.size
+    next_of_group = np.zeros(number + 1, np.int64)
+    for i in range(n):
+        next_of_group[groups[i] + 1] += 1
+    next_of_group = np.cumsum(next_of_group)
+    sorted_values, sorted_counts = np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n):
+        at = next_of_group[groups[i]]
+        sorted_values[at], sorted_counts[at] = values[i], counts[i]
+        next_of_group[groups[i]] += 1
+    # next_of_group[g] is now the end of g's run
+    out_groups, out_counts = np.empty(n, np.int32), np.empty(n, np.int32)
+    held = np.zeros(kinds, np.int32)
+    entries, at = 0, 0
+    for group in range(number):
+        first = entries
+        while at < next_of_group[group]:
+            value = sorted_values[at]
+            if held[value] == 0:
+                sorted_values[entries], out_groups[entries] = value, group
+                entries += 1
+            held[value] += sorted_counts[at]
+            at += 1
+        for i in range(first, entries):
+            out_counts[i] = held[sorted_values[i]]
+            held[sorted_values[i]] = 0
+    return out_groups[:entries].copy(), sorted_values[:entries].copy(), out_counts[:entries].copy()

@@ -1,0 +1,116 @@
+"""The quasi-identifiers of a table as axes of a space: codes, places on a line, hierarchies.
+
+Numbers, dates and times have an order and distances. Texts have neither, unless the policy says that
+they are `ordered`: then their places are their ranks. Where the policy has a hierarchy, it decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.hierarchies import Levels, load
+from discreet.partition.space import Dimension
+from discreet.policy import Policy
+from discreet.publication.draft import present
+from discreet.table import Table
+from discreet.table.encode import Codes
+
+UNORDERED = {"string", "boolean"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One quasi-identifier: its codes, its hierarchy if it has one, and whether its values have an order."""
+
+    name: str
+    codes: Codes
+    levels: Levels | None
+    ordered: bool
+
+    @property
+    def labelled(self) -> bool:
+        """Whether boxes show it by a label, and not from one value to another."""
+        return not self.ordered if self.levels is None else self.levels.lows is None
+
+    @cached_property
+    def dimension(self) -> Dimension:
+        """What a partition sees of it."""
+        codes = self.codes
+        levels = None if self.levels is None else _with_missing(self.levels.nodes, missing=codes.missing)
+        places = _places(codes) if self.ordered and levels is None else None
+        return Dimension(codes.codes, codes.size, places, levels, codes.missing)
+
+    @cached_property
+    def halved(self) -> Dimension:
+        """The same with neighbours together, two, four and so on, where there is no hierarchy."""
+        if self.levels is not None or not self.ordered:
+            return self.dimension
+        present_ = np.arange(len(self.codes.domain), dtype=np.int32)
+        height = max(int(present_.size - 1).bit_length(), 1)
+        nodes = np.stack([present_ >> level for level in range(height + 1)])
+        return Dimension(
+            self.codes.codes,
+            self.codes.size,
+            levels=_with_missing(nodes, missing=self.codes.missing),
+            missing=self.codes.missing,
+        )
+
+
+def axes(table: Table, policy: Policy) -> list[Axis]:
+    """The axes of all quasi-identifiers, in the order of the policy."""
+    return [axis(table, policy, name) for name in policy.quasi]
+
+
+def axis(table: Table, policy: Policy, name: str) -> Axis:
+    codes = table.codes(name, present=present(policy))
+    ordered = table[name].kind not in UNORDERED or name in policy.ordered
+    return Axis(name, codes, levels(policy, name, codes.domain), ordered)
+
+
+def levels(policy: Policy, name: str, domain: pa.Array) -> Levels | None:
+    """The levels of a column's values, if the policy has a hierarchy of it."""
+    if name not in policy.hierarchies:
+        return None
+    return load(policy.hierarchies[name], name).levels(domain, name)
+
+
+def _with_missing(nodes: npt.NDArray[np.int32], *, missing: bool) -> npt.NDArray[np.int32]:
+    """The nodes of every code, the missing value a node of its own below the root."""
+    if not missing:
+        return nodes
+    last = nodes.max(axis=1, initial=-1).astype(np.int32) + 1
+    if len(last) == 1:  # a hierarchy of one level has no place below the root
+        return np.stack([np.append(nodes[0], last[0]), np.zeros(nodes.shape[1] + 1)]).astype(np.int32)
+    last[-1] = 0
+    return np.column_stack([nodes, last]).astype(np.int32)
+
+
+def _places(codes: Codes) -> npt.NDArray[np.float64]:
+    domain = codes.domain
+    places = _numbers(domain)
+    if codes.missing:
+        extent = places[-1] - places[0] if places.size else 0.0
+        beyond = places[-1] + max(extent, 1.0) if places.size else 0.0
+        places = np.append(places, beyond)
+    return places
+
+
+def _numbers(domain: pa.Array) -> npt.NDArray[np.float64]:
+    kind = domain.type
+    if pa.types.is_temporal(kind):
+        unit = pa.int64() if kind.bit_width == 64 else pa.int32()
+        days = pa.types.is_timestamp(kind)
+        numbers: npt.NDArray[np.float64] = domain.cast(unit).to_numpy(zero_copy_only=False).astype(np.float64)
+        return numbers / PER_DAY[kind.unit] if days else numbers
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return np.asarray(pc.cast(domain, pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+    return np.arange(len(domain), dtype=np.float64)
+
+
+PER_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}

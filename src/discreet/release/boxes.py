@@ -1,0 +1,80 @@
+"""Check the boxes of a release from its files: one per group, with ends in order and labels that are explained.
+
+Shares nothing with the code that makes boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp, parse_one
+
+from discreet.engines import Engine
+from discreet.release.manifest import Promise, Side
+from discreet.release.shapes.file import column
+
+TYPES = {
+    "integer": "HUGEINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "string": "VARCHAR",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+    "time": "TIME",
+}
+
+
+def fault(engine: Engine, promise: Promise) -> str | None:
+    """What is wrong with the boxes, if anything is; `qit` and `labels file` are loaded."""
+    return next(_faults(engine, promise, promise.boxes or ()), None)
+
+
+def _faults(engine: Engine, promise: Promise, sides: tuple[Side, ...]) -> Iterator[str]:
+    shown = [column(name) for side in sides for name in side.columns]
+    group = column(promise.group)
+    boxes = exp.select(*shown, group).distinct().from_("qit")
+    engine.load("boxes of groups", boxes)
+    twice = exp.select("COUNT(*)", exp.Count(this=exp.Distinct(expressions=[group.copy()]))).from_('"boxes of groups"')
+    (all_boxes, groups), *_ = (row.values() for row in engine.run(twice).to_pylist())
+    if all_boxes != groups:
+        yield "rows of one group show different boxes"
+    for side in sides:
+        if side.label is None and _count(engine, HALF if side.missing is None else HALF_OR_MISSING, side):
+            yield f"a box ends before it starts in `{side.name}`, or has half of its ends"
+    labelled = [side for side in sides if side.label is not None]
+    if not labelled:
+        return
+    names = ", ".join(exp.convert(side.name).sql() for side in labelled)
+    if engine.run(parse_one(STRANGERS.format(names=names), dialect="duckdb")).column(0)[0].as_py():
+        yield "`labels` explains a column that has none"
+    for side in labelled:
+        if _count(engine, UNEXPLAINED, side):
+            yield f"a label of `{side.name}` is not explained"
+        if _count(engine, UNUSED, side):
+            yield f"`labels` explains what `{side.name}` does not show, or by what is no value of it"
+
+
+def _count(engine: Engine, sql: str, side: Side) -> int:
+    """How many rows a query of ours finds, told about one side."""
+    parts = {"low": side.low, "high": side.high, "missing": side.missing, "label": side.label}
+    named = {key: column(name) for key, name in parts.items() if name is not None}
+    query = parse_one(sql.replace(":type", TYPES[side.type]), dialect="duckdb")
+    return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
+
+
+HALF = """
+    SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high
+"""
+HALF_OR_MISSING = HALF + "OR (:missing IS NULL) AND :low IS NOT NULL OR NOT :missing AND :low IS NULL"
+STRANGERS = 'SELECT COUNT(*) FROM "labels file" WHERE "column" IS NULL OR "column" NOT IN ({names})'
+UNEXPLAINED = """
+    SELECT COUNT(*) FROM "boxes of groups" WHERE :label IS NOT NULL AND :label NOT IN (
+      SELECT label FROM "labels file" WHERE "column" = :name AND label IS NOT NULL
+    )
+"""
+UNUSED = """
+    SELECT COUNT(*) FROM "labels file" WHERE "column" = :name AND (
+      label IS NULL OR label NOT IN (SELECT :label FROM "boxes of groups" WHERE :label IS NOT NULL)
+      OR value IS NOT NULL AND TRY_CAST(value AS :type) IS NULL
+    )
+"""

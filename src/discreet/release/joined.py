@@ -1,0 +1,42 @@
+"""Check a joined release from its files: boxes hold enough people, and room for the sensitive values beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp, parse_one
+
+from discreet.engines import Engine
+from discreet.release.check import Check, check
+from discreet.release.manifest import Promise
+from discreet.release.shapes.file import column
+
+
+def joined(engine: Engine, promise: Promise) -> Iterator[Check]:
+    """Where private rows hide among public ones, groups of rows must be large, and each in one sensitive group."""
+    if promise.join is None:
+        return
+    k, own = int(promise.guarantee.get("k", 0)), column(promise.join.group)
+    query = parse_one(JOINED.format(k=k), dialect="duckdb", into=exp.Select)
+    found = engine.run(exp.replace_placeholders(query, group=column(promise.group), own=own))
+    rows, groups, first, last, odd, small, several, parts, few = (int(c[0].as_py() or 0) for c in found.columns)
+    wrong = None
+    if (rows, groups, first, last) != (promise.rows, promise.groups, 1, promise.groups) or odd:
+        wrong = "the manifest counts other rows or groups than the files hold"
+    elif several or parts != promise.join.groups or few:
+        wrong = "rows and sensitive values are not of the same groups, or the values are more than the rows"
+    yield check("join", wrong, "every group of rows is in one sensitive group, and has room for its values")
+    fault = f"{small} groups break it" if small or k < 2 else None
+    yield check(f"rows k = {k}", fault, f"every box holds at least {k} people, private or public")
+
+
+JOINED = """
+    SELECT SUM(size), COUNT(*), MIN(grp), MAX(grp), COUNT(*) FILTER (WHERE grp <> FLOOR(grp)),
+           COUNT(*) FILTER (WHERE size < {k}), COUNT(*) FILTER (WHERE parts <> 1 OR part IS NULL),
+           COUNT(DISTINCT part),
+           (SELECT COUNT(*) FROM (SELECT grp, SUM(n) AS size FROM st GROUP BY grp) AS s
+            LEFT JOIN (SELECT :own AS grp, COUNT(*) AS size FROM qit GROUP BY :own) AS q ON q.grp = s.grp
+            WHERE q.size IS NULL OR q.size < s.size)
+    FROM (SELECT :group AS grp, COUNT(*) AS size, COUNT(DISTINCT :own) AS parts, MIN(:own) AS part
+          FROM qit GROUP BY :group) AS groups
+"""

@@ -1,0 +1,212 @@
+"""Generalized releases: boxes as tight as their rows, labels explained, faults found, rows suppressed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet
+from discreet.errors import GuaranteeError, InputError, PolicyError
+from discreet.release.manifest import NAME
+
+DISEASES = {"any": {"lung": ["flu", "asthma"], "gut": ["gastritis", "ulcer"]}}
+
+
+def people(rows: int = 200, seed: int = 1) -> pa.Table:
+    chance = np.random.default_rng(seed)
+    age = [None if hidden else int(age) for age, hidden in zip(chance.integers(18, 90, rows), chance.random(rows) < 0.1)]
+    return pa.table(
+        {
+            "name": [f"p{i}" for i in range(rows)],
+            "age": pa.array(age, pa.int32()),
+            "when": pa.array(chance.integers(0, 4000, rows).astype("datetime64[D]")),
+            "town": pa.array([None if i % 17 == 0 else f"town {n}" for i, n in enumerate(chance.integers(0, 5, rows))]),
+            "illness": chance.choice(["flu", "asthma", "gastritis", "ulcer"], rows),
+            "pay": chance.integers(1, 9, rows),
+        }
+    )
+
+
+def policy(**changes: object) -> discreet.Policy:
+    values: dict[str, object] = {
+        "identifiers": ["name"],
+        "quasi": ["age", "when", "town", "illness"],
+        "sensitive": "pay",
+        "guarantee": {"k": 4},
+        "publication": "generalization",
+        "hierarchies": {"illness": {"tree": DISEASES}},
+    }
+    return discreet.Policy(**{**values, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("partition", ["mondrian", "topdown", "local"])
+def test_boxes_hold_their_rows(partition: str, tmp_path: Path) -> None:
+    table = people()
+    release = discreet.publish(table, policy(partition=partition), to=tmp_path / "r", seed=3)
+    assert discreet.verify(release.path).ok
+    shown = pq.read_table(release.file("generalized"))
+    assert len(shown) == len(table)
+    assert shown.column_names == [
+        *("age_low", "age_high", "age_missing", "when_low", "when_high"),
+        *("town", "illness", "group", "pay"),
+    ]
+    labels = pq.read_table(release.file("labels")).to_pylist()
+    meaning: dict[tuple[str, str], set[str | None]] = {}
+    for row in labels:
+        meaning.setdefault((row["column"], row["label"]), set()).add(row["value"])
+    by_group: dict[int, list[dict[str, object]]] = {}
+    for row in shown.to_pylist():
+        by_group.setdefault(row["group"], []).append(row)
+    # Every person's values lie in some box that also shows their pay.
+    for person in table.to_pylist():
+        assert any(
+            person["pay"] in {row["pay"] for row in rows} and inside(person, rows[0], meaning)
+            for rows in by_group.values()
+        )
+    for rows in by_group.values():
+        assert len(rows) >= 4
+        box = {name: rows[0][name] for name in shown.column_names if name != "pay"}
+        assert all({name: row[name] for name in box} == box for row in rows)
+
+
+def inside(person: dict, box: dict, meaning: dict) -> bool:
+    age = box["age_missing"] if person["age"] is None else (box["age_low"] or 0) <= person["age"] <= (box["age_high"] or -1)
+    when = box["when_low"] <= person["when"] <= box["when_high"]
+    town = person["town"] is None if box["town"] is None else person["town"] in meaning["town", box["town"]]
+    return bool(age and when and town and person["illness"] in meaning["illness", box["illness"]])
+
+
+def test_boxes_are_tight(tmp_path: Path) -> None:
+    table = pa.table({"a": [1, 2, 8, 9], "c": ["x", "y", "z", "z"], "s": [1, 2, 3, 4]})
+    rules = discreet.Policy(
+        quasi=["a", "c"], sensitive="s", guarantee={"k": 2}, publication="generalization", partition="mondrian"
+    )
+    release = discreet.publish(table, rules, to=tmp_path / "r", seed=1)
+    rows = duckdb.sql(f"SELECT DISTINCT a_low, a_high, c FROM '{release.file('generalized')}' ORDER BY ALL").fetchall()
+    assert rows == [(1, 2, '["x", "y"]'), (8, 9, '["z"]')]
+
+
+def test_intervals_snap(tmp_path: Path) -> None:
+    table = pa.table({"a": [1, 2, 8, 9, 31, 32], "s": [1, 2, 3, 4, 5, 6]})
+    rules = discreet.Policy(
+        quasi=["a"],
+        sensitive="s",
+        guarantee={"k": 2},
+        publication="generalization",
+        partition="full_domain",
+        hierarchies={"a": {"intervals": [5, 10]}},
+    )
+    release = discreet.publish(table, rules, to=tmp_path / "r", seed=1)
+    rows = duckdb.sql(f"SELECT DISTINCT a_low, a_high FROM '{release.file('generalized')}' ORDER BY ALL").fetchall()
+    assert rows == [(0, 4), (5, 9), (30, 34)]
+
+
+def test_suppressed_rows_are_absent_and_counted(tmp_path: Path) -> None:
+    table = pa.table({"a": [1, 1, 1, 2, 2, 2, 77], "s": [1, 2, 3, 4, 5, 6, 7]})
+    values = {
+        "quasi": ["a"],
+        "sensitive": "s",
+        "guarantee": {"k": 3},
+        "partition": "full_domain",
+        "ordered": ["a"],
+        "options": {"suppression": 0.2},
+    }
+    for publication in ("generalization", "anatomy"):
+        rules = discreet.Policy(publication=publication, **values)  # type: ignore[arg-type]
+        release = discreet.publish(table, rules, to=tmp_path / publication, seed=1)
+        assert (release.suppressed, release.withheld, release.promise.rows) == (1, 0, 6)
+        assert "suppressed" not in (release.path / NAME).read_text()
+        assert discreet.verify(release.path).ok
+    rows = duckdb.sql(f"SELECT DISTINCT a_low, a_high FROM '{tmp_path}/generalization/generalized.parquet' ORDER BY 1")
+    assert rows.fetchall() == [(1, 1), (2, 2)]
+
+
+FAULTS = {
+    "a box for one row": ("generalized", "UPDATE t SET age_low = 0 WHERE rowid = 0", "different boxes"),
+    "ends turned": ("generalized", "UPDATE t SET when_low = when_high, when_high = when_low - 1", "ends before"),
+    "half an end": ("generalized", "UPDATE t SET when_low = NULL", "half of its ends"),
+    "unexplained": ("labels", "DELETE FROM t WHERE \"column\" = 'illness'", "not explained"),
+    "too much": ("labels", "INSERT INTO t VALUES ('illness', 'zzz', 'plague')", "does not show"),
+    "stranger": ("labels", "INSERT INTO t VALUES ('pay', 'zzz', '3')", "a column that has none"),
+    "small": ("generalized", "UPDATE t SET \"group\" = (SELECT MAX(\"group\") FROM t) + 1 WHERE rowid = (SELECT MAX(rowid) FROM t)", "counts other rows"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_verify_finds_broken_boxes(fault: str, tmp_path: Path) -> None:
+    release = discreet.publish(people(), policy(), to=tmp_path / "r", seed=3)
+    name, change, told = FAULTS[fault]
+    path = release.file(name)
+    base = duckdb.connect()
+    base.execute(f"CREATE TABLE t AS FROM '{path}'")
+    base.execute(change).fetchall()
+    base.execute(f"COPY t TO '{path}' (FORMAT parquet)")
+    redigest(release.path)
+    report = discreet.verify(release.path)
+    assert any(told in check.detail for check in report.failures), report.failures
+
+
+def redigest(folder: Path) -> None:
+    from discreet.release.release import digest
+
+    manifest = json.loads((folder / NAME).read_text())
+    for resource in manifest["resources"]:
+        path = folder / resource["path"]
+        resource |= {"bytes": path.stat().st_size, "hash": digest(path)}
+    (folder / NAME).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_same_seed_same_release(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    folder = tmp_path_factory.mktemp("r")
+    rows, seed = data.draw(st.integers(4, 40)), data.draw(st.integers(0, 99))
+    partition = data.draw(st.sampled_from(["mondrian", "topdown"]))
+    table = people(rows, seed)
+    made = [discreet.publish(table, policy(partition=partition), to=folder / n, seed=seed) for n in ("a", "b")]
+    assert [r.file("generalized").read_bytes() for r in made][0] == made[1].file("generalized").read_bytes()
+    assert all(discreet.verify(r.path).ok for r in made)
+    shutil.rmtree(folder)
+
+
+BAD = {
+    "suppression of 2": ({"options": {"suppression": 2}, "partition": "full_domain"}, "a share from 0 to 1"),
+    "negative": ({"options": {"suppression": -0.1}, "partition": "full_domain"}, "a share from 0 to 1"),
+    "unknown option": ({"options": {"dimensions": "widest"}}, "did you mean `dimension`"),
+    "unknown word": ({"options": {"median": "loose"}}, "`strict`"),
+    "hierarchy of nothing": ({"hierarchies": {"ages": {"intervals": [5]}}}, "no quasi-identifier"),
+    "no hierarchy": ({"partition": "full_domain"}, "`town` has none"),
+    "a number": ({"hierarchies": {"age": 5}}, "expected a file or a table"),
+    "both": ({"ordered": ["illness"]}, "has a hierarchy, which decides"),
+    "join alone": ({"join": "name"}, "belongs to the publication `join`"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_policies_are_told(case: str) -> None:
+    changes, told = BAD[case]
+    with pytest.raises(PolicyError) as error:
+        policy(**changes)
+    assert told in str(error.value)
+
+
+def test_k_larger_than_the_table(tmp_path: Path) -> None:
+    with pytest.raises(GuaranteeError, match="k = 500"):
+        discreet.publish(people(), policy(guarantee={"k": 500}), to=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_value_without_a_path_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ulcer"):
+        tree = {"any": {"lung": ["flu", "asthma"], "gut": ["gastritis"]}}
+        discreet.publish(people(), policy(hierarchies={"illness": {"tree": tree}}), to=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
