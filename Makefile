@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-
+# Second opinions, without the versions that they pin: what is used of them needs only what is there.
+ALONE_test := pycanon
+ALONE_bench := anonypy
 
 .PHONY: demo test lint bench bench-large clean
 
@@ -30,6 +33,7 @@ bench-large: $(STAMP)bench
 $(STAMP)%: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter run,$*),,[$*])'
+	$(if $(ALONE_$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps $(ALONE_$*))
 	touch $@
 
 clean:

@@ -1,6 +1,9 @@
-"""What every partition owes, whatever its algorithm: judged over the registry by plain Python."""
+"""What every partition owes, whatever its algorithm: judged over the registry by plain Python.
 
-from collections import Counter, defaultdict
+Those that form boxes have a file of their own, `test_spatial.py`.
+"""
+
+from collections import Counter
 from math import ceil, comb, sqrt
 
 import numpy as np
@@ -8,38 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contracts.promised import GUARANTEES, SHAPES, as_sets, check, codes, fair, guaranteed, keeps
 from discreet.errors import PolicyError
-from discreet.guarantees import Guarantee, Scale
 from discreet.partition import PARTITIONS
 from discreet.partition.min_max_exact import LIMIT
 from discreet.partition.secret import Secret
 from discreet.policy import Policy
 
-GUARANTEES = [
-    {"l": 2},
-    {"l": 3},
-    {"l": 5},
-    {"k": 2},
-    {"k": 5},
-    {"distinct_l": 2},
-    {"distinct_l": 4},
-    {"k": 2, "l": 3},
-    {"k": 6, "l": 2},
-    {"l": 2, "distinct_l": 4},
-    {"l": 3, "distinct_l": 2},
-    {"k": 6, "distinct_l": 3},
-    {"k": 7, "l": 2, "distinct_l": 3},
-    {"k": 3, "l": 3, "distinct_l": 3},
-    {"k": 2, "e": 0},
-    {"k": 2, "e": 7},
-    {"k": 4, "e": 5},
-    {"k": 5, "e": 0.5},
-    {"k": 3, "e": 4, "l": 2},
-]
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture(params=list(PARTITIONS))
+@pytest.fixture(params=[name for name, partition in PARTITIONS.items() if not partition.spatial])
 def partition(request):
     return PARTITIONS[request.param]
 
@@ -54,66 +36,10 @@ def promised(request, partition):
     return request.param
 
 
-def mark(value):
-    """Where a value lies on the line: not evenly."""
-    return 2 * value + (value % 3 == 1)
-
-
-def guaranteed(promised, sensitive):
-    return Guarantee.of(promised, Scale(np.array([mark(value) for value in range(int(sensitive.max()) + 1)])))
-
-
-def keeps(counter, promised):
-    """Whether one group keeps the promises, by counting; k counts distinct values beside e."""
-    size = sum(counter.values())
-    kept = {
-        "k": lambda k: (len(counter) if "e" in promised else size) >= k,
-        "e": lambda e: mark(max(counter)) - mark(min(counter)) >= e,
-        "l": lambda l: all(times * l <= size for times in counter.values()),
-        "distinct_l": lambda l: len(counter) >= l,
-    }
-    return all(kept[name](threshold) for name, threshold in promised.items())
-
-
-def codes(values):
-    """Values as dense codes, in the type that the table's encoder gives."""
-    return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int32)
-
-
 def assign(partition, quasi, sensitive, promised, seed=0):
     if partition.name == "min_max_exact" and sensitive.size > LIMIT:
         pytest.skip("an oracle for small tables")
     return partition.assign(quasi, sensitive, guaranteed(promised, sensitive), Secret(seed))
-
-
-def check(groups, sensitive, promised):
-    """Every row has one group, groups are 0..g-1, and each keeps the promises."""
-    assert groups.shape == sensitive.shape
-    assert np.issubdtype(groups.dtype, np.integer)
-    members = defaultdict(Counter)
-    for group, value in zip(groups.tolist(), sensitive.tolist(), strict=True):
-        members[group][value] += 1
-    assert sorted(members) == list(range(len(members)))
-    broken = {group: counter for group, counter in members.items() if not keeps(counter, promised)}
-    assert not broken
-
-
-def as_sets(groups):
-    rows = defaultdict(set)
-    for row, group in enumerate(groups.tolist()):
-        rows[group].add(row)
-    return {frozenset(members) for members in rows.values()}
-
-
-def fair(values, promised):
-    """Counts made to meet the promises as one group, by adding to the rarest value until they do."""
-    counts = list(values)
-    distinct = promised.get("k", 1) if "e" in promised else 1
-    while len(counts) < max(promised.get("l", 1), promised.get("distinct_l", 1), distinct, promised.get("e", 0)):
-        counts.append(1)
-    while not keeps(Counter(dict(enumerate(counts))), promised):
-        counts[counts.index(min(counts))] += 1
-    return counts
 
 
 @st.composite
@@ -136,24 +62,6 @@ def test_rows_groups_and_promises(partition, promised, data, seed):
     check(groups, sensitive, promised)
     assert all(np.array_equal(a, b) for a, b in zip(before, [*quasi, sensitive], strict=True)), "the inputs changed"
     assert np.array_equal(groups, assign(partition, quasi, sensitive, promised, seed)), "one seed, two results"
-
-
-def shapes():
-    """Larger tables with a difficulty each: (title, quasi-identifiers, sensitive)."""
-    rng = np.random.default_rng(20)
-    n = 3001
-    skew = codes(np.minimum(rng.geometric(0.15, n), 40))
-    wide = [rng.integers(0, 100, n), rng.integers(0, 2, n), rng.integers(0, 10**6, n)]
-    yield "one value in every quasi-identifier", [np.zeros(n, int)] * 2, skew
-    yield "every quasi-identifier unique", [rng.permutation(n), rng.permutation(n)], skew
-    yield "skewed sensitive values, mixed quasi-identifiers", wide, skew
-    yield "every sensitive value unique", wide, rng.permutation(n)
-    yield "more than 65,536 codes", [rng.integers(0, 2**31, 70_000)], rng.integers(0, 30, 70_000)
-    yield "rows sorted by the sensitive value", [np.sort(rng.integers(0, 50, n))], np.sort(skew)
-    yield "quasi-identifier equal to the sensitive value", [skew], skew
-
-
-SHAPES = [(title, [codes(column) for column in quasi], codes(sensitive)) for title, quasi, sensitive in shapes()]
 
 
 @pytest.mark.parametrize(("quasi", "sensitive"), [s[1:] for s in SHAPES], ids=[s[0] for s in SHAPES])

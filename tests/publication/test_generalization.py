@@ -23,7 +23,8 @@ DISEASES = {"any": {"lung": ["flu", "asthma"], "gut": ["gastritis", "ulcer"]}}
 
 def people(rows: int = 200, seed: int = 1) -> pa.Table:
     chance = np.random.default_rng(seed)
-    age = [None if hidden else int(age) for age, hidden in zip(chance.integers(18, 90, rows), chance.random(rows) < 0.1)]
+    drawn = zip(chance.integers(18, 90, rows), chance.random(rows) < 0.1, strict=True)
+    age = [None if hidden else int(years) for years, hidden in drawn]
     return pa.table(
         {
             "name": [f"p{i}" for i in range(rows)],
@@ -79,7 +80,11 @@ def test_boxes_hold_their_rows(partition: str, tmp_path: Path) -> None:
 
 
 def inside(person: dict, box: dict, meaning: dict) -> bool:
-    age = box["age_missing"] if person["age"] is None else (box["age_low"] or 0) <= person["age"] <= (box["age_high"] or -1)
+    age = (
+        box["age_missing"]
+        if person["age"] is None
+        else (box["age_low"] or 0) <= person["age"] <= (box["age_high"] or -1)
+    )
     when = box["when_low"] <= person["when"] <= box["when_high"]
     town = person["town"] is None if box["town"] is None else person["town"] in meaning["town", box["town"]]
     return bool(age and when and town and person["illness"] in meaning["illness", box["illness"]])
@@ -137,7 +142,11 @@ FAULTS = {
     "unexplained": ("labels", "DELETE FROM t WHERE \"column\" = 'illness'", "not explained"),
     "too much": ("labels", "INSERT INTO t VALUES ('illness', 'zzz', 'plague')", "does not show"),
     "stranger": ("labels", "INSERT INTO t VALUES ('pay', 'zzz', '3')", "a column that has none"),
-    "small": ("generalized", "UPDATE t SET \"group\" = (SELECT MAX(\"group\") FROM t) + 1 WHERE rowid = (SELECT MAX(rowid) FROM t)", "counts other rows"),
+    "small": (
+        "generalized",
+        'UPDATE t SET "group" = (SELECT MAX("group") FROM t) + 1 WHERE rowid = (SELECT MAX(rowid) FROM t)',
+        "counts other rows",
+    ),
 }
 
 
@@ -173,7 +182,7 @@ def test_same_seed_same_release(tmp_path_factory: pytest.TempPathFactory, data: 
     partition = data.draw(st.sampled_from(["mondrian", "topdown"]))
     table = people(rows, seed)
     made = [discreet.publish(table, policy(partition=partition), to=folder / n, seed=seed) for n in ("a", "b")]
-    assert [r.file("generalized").read_bytes() for r in made][0] == made[1].file("generalized").read_bytes()
+    assert made[0].file("generalized").read_bytes() == made[1].file("generalized").read_bytes()
     assert all(discreet.verify(r.path).ok for r in made)
     shutil.rmtree(folder)
 
@@ -206,7 +215,7 @@ def test_k_larger_than_the_table(tmp_path: Path) -> None:
 
 
 def test_a_value_without_a_path_is_named(tmp_path: Path) -> None:
+    tree = {"any": {"lung": ["flu", "asthma"], "gut": ["gastritis"]}}
     with pytest.raises(InputError, match="ulcer"):
-        tree = {"any": {"lung": ["flu", "asthma"], "gut": ["gastritis"]}}
         discreet.publish(people(), policy(hierarchies={"illness": {"tree": tree}}), to=tmp_path / "r")
     assert not (tmp_path / "r").exists()

@@ -19,7 +19,8 @@ NUMBER = "CAST(value AS DOUBLE)"
 NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"
 TAKEN = ("free_under", "free_under + 1", "free_at")  # none, one or all of a run of equal balls
 SURE = "1 - 1e-9"  # an expected number that adds up to 1
-INSIDE = "LEAST(GREATEST(estimate, low), high) AS estimate"  # rounding must not carry it over a bound
+# Rounding must not carry it over a bound; there is none if nobody is expected.
+INSIDE = "CASE WHEN NOT estimate IS NULL THEN LEAST(GREATEST(estimate, low), high) END AS estimate"
 
 
 def write(model: Model, aggregate: Aggregate, subject: str, name: str) -> Relations:
@@ -62,8 +63,8 @@ def _count(model: Model, subject: str) -> exp.Select:
     return per_key(
         model,
         f"tally_{subject}",
-        "COALESCE(SUM(urns * picks * share), 0) AS estimate",
-        "COALESCE(SQRT(SUM(draw * share * (1 - share))), 0) AS stderr",
+        "COALESCE(SUM(expected), 0) AS estimate",
+        "COALESCE(SQRT(SUM(between_)), 0) AS stderr",
         "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS low",
         "CAST(COALESCE(SUM(urns * most), 0) AS BIGINT) AS high",
         "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS least",
@@ -83,7 +84,7 @@ def _sum(model: Model, subject: str, name: str) -> Relations:
         f"{name}_error": per_key(
             model,
             f"tally_{subject}",
-            "SQRT(SUM(draw * (spread / size + mean * mean * share * (1 - share)))) AS stderr",
+            "SQRT(SUM(within * spread + between_ * mean * mean)) AS stderr",
         ),
         name: beside(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
@@ -102,15 +103,15 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
     means = per_key(
         model,
         f"{name}_steps",
-        f"SUM({NUMBER} * weight) / SUM(weight) AS estimate",
+        f"SUM({NUMBER} * weight) / NULLIF(SUM(weight), 0) AS estimate",
         "MIN(low_sum / NULLIF(low_rows, 0)) AS low",
         "MAX(high_sum / NULLIF(high_rows, 0)) AS high",
         "SUM(low_forced) AS least",
     )
-    # The delta method; exact when every draw takes the same number of balls (share = 1).
-    deviation = "draw * (spread / size + (mean - estimate) * (mean - estimate) * share * (1 - share))"
+    # The delta method; exact when every draw takes the same number of balls.
+    deviation = "within * spread + between_ * (mean - estimate) * (mean - estimate)"
     error = beside(
-        model, f"tally_{subject}", f"{name}_means", f"SQRT(SUM({deviation})) / SUM(urns * picks * share) AS stderr"
+        model, f"tally_{subject}", f"{name}_means", f"SQRT(SUM({deviation})) / NULLIF(SUM(expected), 0) AS stderr"
     ).group_by(*(exp.column(key, table=f"tally_{subject}") for key in model.keys()))
     return {
         f"{name}_steps": steps,
@@ -131,7 +132,7 @@ def _extreme(model: Model, subject: str, name: str, *, smallest: bool) -> Relati
         name: per_key(
             model,
             f"{name}_steps",
-            f"COALESCE({reached}, {other}(value)) AS estimate",
+            f"COALESCE({reached}, {other}(value) FILTER (WHERE weight > 0)) AS estimate",
             NO_STDERR,
             f"{this}(value) AS {near}",
             f"COALESCE({certain}, {other}(value)) AS {far}",
@@ -160,7 +161,7 @@ def _quantile_disc(model: Model, subject: str, name: str, fraction: Fraction) ->
     bounds = per_key(
         model,
         f"{name}_steps",
-        f"MIN(value) FILTER (WHERE {q} * expected >= {p} * expected_rows * ({SURE})) AS expected",
+        f"MIN(value) FILTER (WHERE expected > 0 AND {q} * expected >= {p} * expected_rows * ({SURE})) AS expected",
         f"MIN(value) FILTER (WHERE {low}) AS low",
         f"MAX(value) FILTER (WHERE {high}) AS high",
         "MAX(least) AS least",
@@ -249,5 +250,6 @@ def _lowest(model: Model, subject: str, name: str, fraction: Fraction, value: st
 
 
 def _clamped(model: Model, bounds: str) -> exp.Select:
-    columns = ("LEAST(GREATEST(expected, low), high) AS estimate", NO_STDERR, "low", "high", "least")
+    inside = "CASE WHEN NOT expected IS NULL THEN LEAST(GREATEST(expected, low), high) END AS estimate"
+    columns = (inside, NO_STDERR, "low", "high", "least")
     return exp.select(*model.keys(), *columns).from_(bounds)

@@ -86,7 +86,9 @@ def _tree(condition: exp.Expr, *, negated: bool) -> Tree:
 
 def _joined(word: Literal["and", "or"], parts: Sequence[Tree]) -> Tree:
     """Parts joined by a word: those that are joined by it themselves are dissolved, leaves of one column become one."""
-    flat = [inner for each in parts for inner in (each.parts if isinstance(each, Join) and each.word == word else [each])]
+    flat = [
+        inner for each in parts for inner in (each.parts if isinstance(each, Join) and each.word == word else [each])
+    ]
     gathered: dict[object, list[Tree]] = {}
     for each in flat:
         alone = isinstance(each, Leaf) and len(each.names) == 1
@@ -136,10 +138,7 @@ def _of_tangle(tree: Join, measure: Measure) -> Cover:
     cases = ((measure(_case(name, apart[name], held)), rest) for held, rest in _cases(tree, apart[name]))
     possible = [(case, rest) for case, rest in cases if case.some != exp.false()]
     return _of_cases(
-        [
-            (case, always(holds=rest) if isinstance(rest, bool) else _cover(rest, measure))
-            for case, rest in possible
-        ]
+        [(case, always(holds=rest) if isinstance(rest, bool) else _cover(rest, measure)) for case, rest in possible]
     )
 
 

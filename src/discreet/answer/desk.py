@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +14,11 @@ from sqlglot import exp
 from discreet.answer import help_table, sources, swapped
 from discreet.answer.answer import Answer
 from discreet.answer.boxes import Boxes, Given, check_generalized
+from discreet.answer.published import Published
 from discreet.answer.question import ENDS, Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.slots import Slots
+from discreet.answer.truths import kind_of
 from discreet.answer.urns import Form, Model
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
@@ -78,7 +80,7 @@ class Desk:
             prepared = self._prepare(sql, boxes)
         return f"{sources.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
 
-    def _prepare(self, sql: str, boxes: Boxes | None) -> _Prepared:
+    def _prepare(self, sql: str, boxes: Boxes | Published | None) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""
         asked = (sql, None if boxes is None else boxes.given)
         if asked not in self._prepared:
@@ -89,18 +91,18 @@ class Desk:
             self._prepared[asked] = prepared
         return self._prepared[asked]
 
-    def _read(self, sql: str, boxes: Boxes | None) -> Question:
+    def _read(self, sql: str, boxes: Boxes | Published | None) -> Question:
         """The question, if this release can answer it, from the boxes or in its own way."""
         with _not_too_deep():
             question = read_question(sql, self.release.promise)
             if self.release.promise.window is not None:
                 question = swapped.answerable(question)
-            self._check_types(question)
             if boxes is not None:
                 check_generalized(question)
+            self._check_types(question)
         return question
 
-    def _rewritten(self, question: Question, boxes: Boxes | None, slots: Slots | None) -> _Prepared:
+    def _rewritten(self, question: Question, boxes: Boxes | Published | None, slots: Slots | None) -> _Prepared:
         """The SQL that answers a question, and the tables that it needs beside those of every question."""
         group = self.release.promise.group
         form = None if boxes is not None else self._form_for(question)
@@ -112,11 +114,15 @@ class Desk:
             if slots is not None:
                 made[slots.name] = slots.table(group)
             if boxes is not None:
-                made["boxes"] = boxes.table(group)
+                made |= boxes.tables(group)
             return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
 
-    def _boxes_for(self, *, generalized: bool | Given) -> Boxes | None:
+    def _boxes_for(self, *, generalized: bool | Given) -> Boxes | Published | None:
         """The boxes to answer from, if boxes they are to be."""
+        if self.release.promise.boxes is not None:
+            if not isinstance(generalized, bool) and len(generalized) > 0:
+                raise QueryError("a generalized release has boxes of its own", hint="ask it as it is")
+            return self._published
         if isinstance(generalized, bool):
             return self._boxes if generalized else None
         return self._boxes.widened(generalized, self._engine.run)
@@ -130,9 +136,21 @@ class Desk:
                 f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
             )
         types = self._engine.schema("qit")
-        boxes = Boxes({name: types[name] for name in promise.quasi})
-        self._engine.load("boxes", boxes.table(promise.group))
+        boxes = Boxes({name: kind_of(types[name]) for name in promise.quasi})
+        self._make(boxes.tables(promise.group))
         return boxes
+
+    @cached_property
+    def _published(self) -> Published:
+        """The boxes that a generalized release shows, made when first needed."""
+        promise = self.release.promise
+        boxes = Published.of(promise.boxes or (), self._engine.schema("qit"), self._engine.run)
+        self._make(boxes.tables(promise.group))
+        return boxes
+
+    def _make(self, tables: Mapping[str, exp.Expr]) -> None:
+        for name, query in tables.items():
+            self._engine.load(name, query)
 
     def _slots_for(self, question: Question) -> Slots | None:
         """The slots to count hits in, made when first needed; None when counting by group is better."""
@@ -166,8 +184,7 @@ class Desk:
     def _help(self) -> help_table.HelpTable | None:
         """The help table, made when first needed."""
         table = help_table.plan(self._engine, sources.sensitive_kind(self.release))
-        for name, query in table.tables().items() if table is not None else ():
-            self._engine.load(name, query)
+        self._make({} if table is None else table.tables())
         return table
 
     @cached_property

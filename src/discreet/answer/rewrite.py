@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from discreet.answer import aggregates, help_table, swapped
 from discreet.answer.boxes import Boxes
+from discreet.answer.published import Published
 from discreet.answer.question import ENDS, Aggregate, Question
 from discreet.answer.slots import Slots
 from discreet.answer.urns import Form, Model, Relations, agree, draws, subject
@@ -23,7 +24,7 @@ def rewrite(
     promise: Promise,
     slots: Slots | None = None,
     form: Form | None = None,
-    boxes: Boxes | None = None,
+    boxes: Boxes | Published | None = None,
 ) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
     model = Model(question, promise.group, promise.sensitive, slots, form, boxes)
@@ -124,7 +125,7 @@ def _laid_out(model: Model) -> exp.Select:
             continue
         for part, end in ENDS.items():
             value: exp.Expr = exp.column(part, table=f"answer_{column.aggregate}")
-            if model.boxes is not None and part in {"estimate", "stderr"}:  # boxes tell no expected number of hits
+            if model.boxes is not None and not model.measured and part in {"estimate", "stderr"}:
                 value = exp.cast(exp.null(), "DOUBLE")
             elif question.aggregates[column.aggregate or 0].function == "count":
                 value = exp.func("COALESCE", value, exp.Literal.number(0))

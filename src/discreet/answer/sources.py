@@ -1,6 +1,7 @@
 """The tables that answers are computed from, made once from the files of a release.
 
-    qit         one row per person: the quasi-identifiers and the group
+    qit         one row per person: the quasi-identifiers, or what a box shows of them, and the group
+    labels      of a generalized release: the values that labels of its boxes stand for
     signatures  per group: its size, and the number of its `signature`, the multiset of its values
     held        per signature: each value, how many rows hold it (`n`), how many hold a smaller one
                 (`below`), how many hold any (`total`), and their mean; missing values are none of these
@@ -33,6 +34,8 @@ def tables(release: Release) -> dict[str, exp.Expr]:
     shaped = SHAPES[release.promise.publication].tables(release.promise)
     if release.promise.window is not None:
         shaped |= swapped.tables(release.promise)
+    if any(resource.name == "labels" for resource in release.manifest.resources):
+        shaped["labels"] = exp.select("*").from_(named("labels file"))
     shaped["qit"] = _narrow(shaped["qit"], release.promise)
     return {**shaped, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
 

@@ -14,8 +14,9 @@ most `most` = min(picks, total), any of them. So each subject (what aggregates a
             smallest balls (`low_`) or the largest (`high_`): `forced` times, and `free` times more
             if that many are wanted
 
-Where only the boxes of the groups are to be used, the rows that match are not counted: then at least
-`fewest` and at most `picks` balls are drawn, and forced = max(0, fewest + total - size).
+Where only the boxes of the groups are known, the rows that match are not counted: then at least
+`fewest` and at most `picks` balls are drawn, and forced = max(0, fewest + total - size). If the boxes
+are measured, each ball is drawn with the probability `overlap`, whatever happens to the others.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from sqlglot import exp
 
 from discreet.answer.boxes import Boxes
 from discreet.answer.grammar import Side
+from discreet.answer.published import Published
 from discreet.answer.question import Question
 from discreet.answer.slots import Slots
 
@@ -44,7 +46,12 @@ class Model:
     sensitive: str
     slots: Slots | None = None
     help: Form | None = None
-    boxes: Boxes | None = None
+    boxes: Boxes | Published | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether hits are not counted, but expected."""
+        return self.boxes is not None and self.boxes.measured
 
     def keys(self, *sides: Side) -> list[str]:
         """The names that the keys of some sides (or of all) have in the relations."""
@@ -96,7 +103,8 @@ def draws(model: Model, side: Side) -> Relations:
     if side == "sensitive":
         condition = model.question.where["quasi"]
         if model.boxes is not None:
-            kinds = exp.select("urn", "size", "fewest", "picks", "COUNT(*) AS urns").from_("hits")
+            overlap = ["overlap"] if model.measured else []
+            kinds = exp.select("urn", "size", "fewest", "picks", *overlap, "COUNT(*) AS urns").from_("hits")
             return {"draws_sensitive": grouped(kinds)}
         if condition is None and not model.keys("quasi"):
             all_rows = exp.select("signature AS urn", "size", "size AS picks", "COUNT(*) AS urns").from_("signatures")
@@ -160,16 +168,27 @@ def _counted_in_slots(model: Model) -> exp.Select | None:
     if slots is None or not slots.wide or rows is None or values is None or model.keys("sensitive"):
         return None
     both = slots.rows(rows, exp.alias_(slots.holders(values), "total")).subquery("both")
-    return exp.select("*", *_shares("picks")).from_(both)
+    return exp.select("*", *_taken()).from_(both)
 
 
-def _shares(fewest: str) -> tuple[str, ...]:
-    """How many of the balls that count a draw takes, and what its variance is made of."""
+def _taken(model: Model | None = None) -> tuple[str, ...]:
+    """How many of the balls that count all draws take, at least, at most (of one draw) and as expected.
+
+    Its variance is `between`. That of the sum of these balls is within * spread + between * mean * mean.
+    """
+    fewest = "picks" if model is None or model.boxes is None else "fewest"
+    share = "(CAST(total AS DOUBLE) / size)"
+    draw = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1)"
+    expected, within, between = f"urns * picks * {share}", f"{draw} / size", f"{draw} * {share} * (1 - {share})"
+    if model is not None and model.measured:
+        within = "urns * overlap * (1 - overlap)"
+        expected, between = "urns * overlap * total", f"{within} * total"
     return (
         f"GREATEST({fewest} + total - size, 0) AS forced",
         "LEAST(picks, total) AS most",
-        "CAST(total AS DOUBLE) / size AS share",
-        "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) AS draw",
+        f"{expected} AS expected",
+        f"{within} AS within",
+        f"{between} AS between_",
     )
 
 
@@ -187,8 +206,9 @@ def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
             *(exp.column(key, table="draws") for key in model.keys(other)),
             *(exp.column(key, table="urns") for key in keys),
             *("draws.urn", "draws.size", "draws.picks", "draws.urns", "urns.total"),
+            *(("draws.overlap",) if model.measured else ()),
             *(("urns.mean", "urns.spread") if numeric else ()),
-            *_shares("picks" if model.boxes is None else "fewest"),
+            *_taken(model),
         )
         .from_(exp.to_table(f"draws_{side}").as_("draws"))
         .join(urns.subquery("urns"), on="draws.urn = urns.urn")
@@ -206,7 +226,7 @@ def _runs(model: Model, side: Side, name: str) -> exp.Select:
         exp.select(
             *(exp.column(key, table="tally") for key in model.keys()),
             "value",
-            "SUM(urns * CAST(picks AS DOUBLE) * n / size) AS weight",
+            f"SUM(urns * {'overlap * n' if model.measured else 'CAST(picks AS DOUBLE) * n / size'}) AS weight",
             *(
                 column
                 for end, before in (("low", below), ("high", above))

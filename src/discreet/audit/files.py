@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.engines import connect
+from discreet.engines import Engine, connect
 from discreet.release import Release
 from discreet.release.shapes import SHAPES
 from discreet.release.shapes.file import column, named
@@ -33,9 +34,7 @@ def read_tables(release: Release) -> Tables:
     shape = SHAPES[promise.publication]
     files, tables = shape.files(promise), shape.tables(promise)
     st = tables["st"] if "st" in files else tables["st"].order_by("grp", "value")
-    with closing(connect(groups=promise.groups)) as engine:
-        for resource in release.manifest.resources:
-            engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
+    with loaded(release) as engine:
         beside = None
         for name, file in files.items():
             if {*promise.quasi, promise.sensitive} <= {*file.columns}:
@@ -43,3 +42,12 @@ def read_tables(release: Release) -> Tables:
                 numbered = promise.row in file.columns
                 beside = engine.run(rows.order_by(column(promise.row)) if numbered else rows).column(0).combine_chunks()
         return Tables(engine.run(tables["qit"]), engine.run(st), beside)
+
+
+@contextmanager
+def loaded(release: Release) -> Iterator[Engine]:
+    """An engine of its own in which each data file of a release is there as `NAME file`."""
+    with closing(connect(groups=release.promise.groups)) as engine:
+        for resource in release.manifest.resources:
+            engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
+        yield engine

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from discreet.errors import InputError
 from discreet.hierarchies.intervals import clamped, ranged
-from discreet.hierarchies.levels import Levels, numbered
+from discreet.hierarchies.levels import Levels, renumbered
 from discreet.hierarchies.match import kind, per_day, stored, texts
 
 Ints = npt.NDArray[np.int64]
@@ -99,7 +99,7 @@ class Dates:
         nodes, ends = [np.arange(len(days), dtype=np.int32)], [(domain, domain)]
         labels = [tuple(texts(domain))]
         for part in (PARTS[name] for name in self.parts):
-            numbers, used = numbered(part.number(days).tolist())
+            numbers, used = renumbered(part.number(days))
             starts, following = (part.start(np.array(used, np.int64) + more).tolist() for more in (0, 1))
             last = per if holds == "dates" else 0
             low = clamped([day * per for day in starts], whole).cast(type_)

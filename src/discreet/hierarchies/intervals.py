@@ -21,7 +21,7 @@ from discreet.hierarchies.match import kind, texts
 from discreet.hierarchies.taxonomy import quoted
 
 NUMBERS = ("whole numbers", "numbers", "decimals")
-_EXACT = Context(prec=80)
+EXACT = Context(prec=1_000)
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Intervals:
         whole = kind(domain.type) == "whole numbers"
         scale = self._scale(domain, column)
         points = _points(domain, scale)
-        origin, *widths = (int(number * 10**scale) for number in (self.origin, *self.widths))
+        origin, *widths = (int(number.scaleb(scale, EXACT)) for number in (self.origin, *self.widths))
         nodes, ends = [np.arange(len(points), dtype=np.int32)], [(domain, domain)]
         labels = [tuple(texts(domain))]
         bins = [(point - origin) // widths[0] for point in points]
@@ -90,7 +90,7 @@ def _points(domain: pa.Array, scale: int) -> list[int]:
         points: list[int] = domain.to_pylist()
         return points
     numbers = map(Decimal, texts(domain)) if pa.types.is_floating(domain.type) else domain.to_pylist()
-    return [int(number.scaleb(scale, _EXACT)) for number in numbers]
+    return [int(number.scaleb(scale, EXACT)) for number in numbers]
 
 
 def ranged(nodes: list[Nodes], labels: list[tuple[str, ...]], ends: list[tuple[pa.Array, pa.Array]]) -> Levels:
@@ -118,6 +118,6 @@ def _array(points: Sequence[int], scale: int, type_: pa.DataType) -> pa.Array:
         return clamped(points, type_)
     if pa.types.is_decimal(type_):
         most = 10**type_.precision - 1
-        return pa.array([Decimal(max(-most, min(most, point))).scaleb(-scale, _EXACT) for point in points], type_)
+        return pa.array([Decimal(max(-most, min(most, point))).scaleb(-scale, EXACT) for point in points], type_)
     most = int(np.finfo(type_.to_pandas_dtype()).max) * 10**scale
     return pa.array([max(-most, min(most, point)) / 10**scale for point in points], pa.float64()).cast(type_)

@@ -58,6 +58,12 @@ def numbered(nodes: Iterable[Node]) -> tuple[Nodes, list[Node]]:
     return np.array(found, np.int32), list(numbers)
 
 
+def renumbered(nodes: npt.NDArray[np.integer]) -> tuple[Nodes, list[int]]:
+    """The same for nodes that are numbers already."""
+    found = pa.array(nodes).dictionary_encode()
+    return found.indices.to_numpy(), found.dictionary.to_pylist()
+
+
 def shown(texts: Sequence[Sequence[str]], nodes: Nodes) -> list[list[str]]:
     """The text of every node as it is published: one that already stands for other values gets its level's number."""
     raw = {text for level in texts for text in level}

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import InputError
 from discreet.hierarchies import rows, tree
 from discreet.hierarchies.dates import PARTS, Dates
-from discreet.hierarchies.intervals import Intervals
+from discreet.hierarchies.intervals import EXACT, Intervals
 from discreet.hierarchies.levels import Hierarchy
 from discreet.hierarchies.masks import Masks
 from discreet.hierarchies.taxonomy import quoted
 from discreet.words import nearest
+
+LARGEST = 400  # the digits of the largest width that makes sense
 
 
 def load(spec: object, column: str, folder: Path | None = None) -> Hierarchy:
@@ -79,11 +82,11 @@ def _intervals(given: object, origin: object, source: str) -> Hierarchy:
     widths = tuple(_number(width, f"{source}: `intervals`") for width in _list(given, "intervals", source))
     for i, width in enumerate(widths):
         if width <= 0:
-            raise InputError(f"{source}: the width {_plain(width)} of `intervals` is not above 0")
-        if i and (width <= widths[i - 1] or _EXACT.remainder(width, widths[i - 1]) != 0):
+            raise InputError(f"{source}: the width `{width:f}` of `intervals` is not above 0")
+        if i and (width <= widths[i - 1] or (Fraction(width) / Fraction(widths[i - 1])).denominator != 1):
             raise InputError(
-                f"{source}: the width {_plain(width)} of `intervals` is not a multiple of the one before, "
-                f"{_plain(widths[i - 1])}",
+                f"{source}: the width `{width:f}` of `intervals` is not a multiple of the one before, "
+                f"`{widths[i - 1]:f}`",
                 hint="each interval must consist of whole narrower ones, as in `[5, 10, 20]`",
             )
     return Intervals(source, widths, _number(origin, f"{source}: `origin`"))
@@ -138,8 +141,8 @@ def _number(given: object, where: str) -> Decimal:
     """A number as the decimal that is written, not the binary number next to it."""
     if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
         raise InputError(f"{where}: expected a number, got {quoted(str(given))}")
-    number = Decimal(str(given))
+    number = Decimal(repr(given)) if isinstance(given, float) else Decimal(given)
     if not number.is_finite() or abs(number.adjusted()) > LARGEST:
-        raise InputError(f"{where}: expected a finite number, got {quoted(str(given))}")
+        raise InputError(f"{where}: expected a finite number, got `{number:.6g}`")
     # Without zeros at the end, so that 5.0 is as good a width for whole numbers as 5.
-    return number.normalize(_EXACT) if number else Decimal(0)
+    return number.normalize(EXACT)

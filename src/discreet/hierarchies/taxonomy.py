@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InputError
-from discreet.hierarchies.levels import Levels, Nodes, numbered, shown
+from discreet.hierarchies.levels import Levels, Nodes, renumbered, shown
 from discreet.hierarchies.match import keys, reader, respelled, texts
 
 
@@ -35,7 +35,7 @@ class Taxonomy:
         rows = self._find(found, domain, column)
         nodes = np.vstack([np.arange(len(found), dtype=np.int32), self.nodes[:, list(found.values())]])
         spelled = respelled(list(found), domain.type)
-        kept = [numbered(level.tolist()) for level in nodes]
+        kept = [renumbered(level) for level in nodes]
         dense = np.array([numbers for numbers, _ in kept], np.int32).reshape(nodes.shape)
         names = [spelled, *self.names]
         labels = shown([[names[i][node] for node in used] for i, (_, used) in enumerate(kept)], dense)
@@ -79,7 +79,7 @@ def over(rows: Nodes, nodes: Nodes, labels: Sequence[Sequence[str]], spelled: Se
     values: dict[str, tuple[str, ...]] = {}
     here, names = [], []
     for level, names_ in zip(nodes, labels, strict=True):
-        numbers, used = numbered(level[rows].tolist())
+        numbers, used = renumbered(level[rows])
         here.append(numbers)
         names.append(tuple(names_[node] for node in used))
         ordered = [spelled[i] for i in np.argsort(level, kind="stable").tolist()]

@@ -58,11 +58,10 @@ def grow(tree: object, source: str, lines: Callable[[str], str] = lambda _: "") 
     """The hierarchy of a tree of names."""
     if not isinstance(tree, Mapping):
         raise InputError(f"{source}: expected a table of labels, got {_named(tree)}", hint=_FORM)
-    if len(tree) != 1 or _empty(next(iter(tree.values()))):
-        tree = {ROOT: tree}
+    top = (ROOT,) if len(tree) != 1 or _empty(next(iter(tree.values()))) else ()
     leaves: dict[str, Path] = {}
     labels: dict[str, Path] = {}
-    for name, path, inner in _walk(tree, source, lines):
+    for name, path, inner in _walk(tree, top, source, lines):
         known = labels if inner else leaves
         if known.setdefault(name, path) != path:
             raise InputError(
@@ -86,9 +85,11 @@ def _above(value: str, path: Path, depth: int) -> Path:
     return path[: depth + 1] if depth < len(path) else (*path, value)
 
 
-def _walk(tree: Mapping[Any, Any], source: str, lines: Callable[[str], str]) -> Iterator[tuple[str, Path, bool]]:
-    """Every name of the tree with the path to it, and whether it is a label."""
-    waiting: list[tuple[Any, Path, Any]] = [(name, (), below) for name, below in reversed(list(tree.items()))]
+def _walk(
+    tree: Mapping[Any, Any], top: Path, source: str, lines: Callable[[str], str]
+) -> Iterator[tuple[str, Path, bool]]:
+    """Every name of the tree with the path to it, which begins at `top`, and whether it is a label."""
+    waiting: list[tuple[Any, Path, Any]] = [(name, top, below) for name, below in reversed(list(tree.items()))]
     while waiting:
         name, path, below = waiting.pop()
         if len(path) >= DEEPEST:
@@ -96,7 +97,7 @@ def _walk(tree: Mapping[Any, Any], source: str, lines: Callable[[str], str]) -> 
         if not isinstance(name, str) or not _sound(name) or not name.strip():
             raise InputError(f"{source}: the label {quoted(ascii(name))}{_under(path)} is no text", hint=_FORM)
         inner = not _empty(below)
-        if name in path:
+        if name in path[len(top) :]:
             raise _above_itself(name, path, source, lines)
         yield name, path, inner
         if isinstance(below, Mapping):
@@ -109,7 +110,7 @@ def _walk(tree: Mapping[Any, Any], source: str, lines: Callable[[str], str]) -> 
             )
         values = [_text(value, f"{source}: in the list of {quoted(name)}{_under(path)}") for value in below]
         for value in values:
-            if value in (*path, name) and (value != name or set(values) != {name}):
+            if value in (*path, name)[len(top) :] and (value != name or set(values) != {name}):
                 raise _above_itself(value, (*path, name), source, lines)
             yield value, (*path, name), False
 

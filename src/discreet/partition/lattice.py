@@ -1,10 +1,10 @@
-"""The lattice of full-domain generalizations: at a point of it, every quasi-identifier stands at one level for all rows.
+"""The lattice of full-domain generalizations: at a point of it, each quasi-identifier stands at one level for all rows.
 
 Rows with the same nodes at a point share a group. The table is counted once, at the lowest point; every
-other point is rolled up from the smallest point below it that is still in memory. A level that
-brings no two values of the table together is left out: the level under it gives the same groups and costs no more.
-Cost: a point takes time linear in the groups of the point that it is rolled up from; what is kept in memory
-is a few times the distinct rows.
+other point is rolled up from the smallest point below it that is still in memory. A level that brings no
+two values of the table together is left out: the level under it gives the same groups and costs no more.
+Cost: a point takes time linear in the groups (and their distinct values, if asked for) of the point that
+it is rolled up from; what is kept in memory is a few times the distinct rows.
 Claim: rolled_up_is_counted_anew — the groups of a point do not depend on what they are rolled up from.
 """
 
@@ -23,15 +23,16 @@ from discreet.partition.space import Codes, Dimension
 Counts: TypeAlias = npt.NDArray[np.int64]
 Point: TypeAlias = tuple[int, ...]
 
-KEPT = 6  # times the distinct rows that may be kept in memory
-KEY = 2**62  # keys stay below it
+KEPT = 8  # times the distinct rows that are kept in memory
+KEY = 2**62  # keys are smaller
+NEAR = 16  # keys per group up to which a table of all keys is faster than a hash table
 
 
 @dataclass(frozen=True)
 class Groups:
     """The groups of a point: a distinct row that lies in each, its rows, and how often each value stands in it.
 
-    The latter is one entry per group and value, none if nobody asked for values.
+    The latter are entries of group, value and count in the order of groups; none if nobody asks for values.
     """
 
     point: Point
@@ -39,7 +40,7 @@ class Groups:
     sizes: Counts
     entry_groups: Codes
     entry_values: Codes
-    entry_counts: Counts
+    entry_counts: Codes
 
     @property
     def weight(self) -> int:
@@ -65,7 +66,7 @@ class Axis:
         distinct = [np.unique(nodes[held]).size for nodes in levels]
         kept = tuple(i for i, number in enumerate(distinct) if i == 0 or number < distinct[i - 1])
         nodes = tuple(levels[i].astype(np.int64) for i in kept)
-        under = tuple(np.bincount(of_code)[of_code] for of_code in nodes)
+        under = (np.bincount(of_code)[of_code] for of_code in nodes)
         leaves = tuple(np.where(number > 1, number, 0) for number in under)
         return cls(dimension.size, kept, nodes, tuple(int(of_code.max()) + 1 for of_code in nodes), leaves)
 
@@ -77,14 +78,14 @@ class Lattice:
     axes: tuple[Axis, ...]
     codes: npt.NDArray[Any]  # of the distinct rows, one after the other
     distinct: Codes  # which of them each row is
-    kinds: int  # of sensitive values
+    values: int  # the kinds of sensitive values; 0 if nobody asks
     lowest: Groups
     _kept: list[Groups] = field(default_factory=list)
 
     @classmethod
     def of(cls, space: Sequence[Dimension], sensitive: Codes | None) -> Lattice:
-        """The lattice of a table with a quasi-identifier or more; without sensitive values where only rows matter."""
-        ones = np.ones(space[0].codes.size, np.int32)
+        """The lattice of a table with one quasi-identifier or more; without sensitive values if only rows matter."""
+        ones = np.ones(space[0].codes.size, np.int64)
         keys, span = np.zeros(ones.size, np.int64), 1
         for dimension in space:
             if span * dimension.size > KEY:
@@ -97,16 +98,19 @@ class Lattice:
         codes = np.empty((firsts.size, len(space)), np.uint16 if few else np.int32)
         for i, dimension in enumerate(space):
             codes[:, i] = dimension.codes[firsts]
-        everyone = np.arange(firsts.size, dtype=np.int32)
-        values, kinds = (ones[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
-        entries = tally(distinct[: values.size], values, ones, firsts.size, kinds)
-        lowest = Groups((0,) * len(space), everyone, sizes, *entries)
+        held, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
+        entries = tally(distinct[: held.size], held, ones, firsts.size, kinds)
+        lowest = Groups((0,) * len(space), np.arange(firsts.size, dtype=np.int32), sizes, *entries)
         return cls(tuple(Axis.of(dimension) for dimension in space), codes, distinct, kinds, lowest)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """How many levels each axis has."""
         return tuple(len(axis.levels) for axis in self.axes)
+
+    def levels(self, point: Point) -> tuple[int, ...]:
+        """The levels of a point, as the hierarchies count them."""
+        return tuple(axis.levels[i] for axis, i in zip(self.axes, point, strict=True))
 
     def at(self, point: Point) -> Groups:
         """The groups of a point."""
@@ -123,43 +127,47 @@ class Lattice:
         found, groups = self._roll_up(self.lowest, point)
         return found[self.distinct], groups
 
+    def nodes(self, groups: Groups) -> list[Counts]:
+        """The node of each group, axis by axis."""
+        codes = self.codes[groups.firsts]
+        return [axis.nodes[groups.point[i]][codes[:, i]] for i, axis in enumerate(self.axes)]
+
     def _keep(self, start: Groups, groups: Groups) -> None:
-        """Keep groups to roll up from, most recently used last; forget the first where that is too much."""
-        self._kept = [kept for kept in self._kept if kept is not start] + [start, groups]
+        """Keep groups to roll up from, those used last at the end; forget the first if they are too many."""
+        used = [start] if start is not self.lowest else []
+        self._kept = [*(kept for kept in self._kept if kept is not start), *used, groups]
         total = sum(kept.weight for kept in self._kept)
         while total > KEPT * self.lowest.weight:
             total -= self._kept.pop(0).weight
 
     def _roll_up(self, start: Groups, point: Point) -> tuple[Codes, Groups]:
         """The group at `point` of every group of a point below it, and the groups there."""
-        found, waiting, number = np.zeros(start.sizes.size, np.int32), list(range(len(self.axes))), 1
+        found, number = np.zeros(start.sizes.size, np.int32), 1
+        kinds = [axis.kinds[i] for axis, i in zip(self.axes, point, strict=True)]
+        waiting = [i for i, several in enumerate(kinds) if several > 1] or [0]
         while waiting:  # as many axes at once as a key has room for
-            strides, span = np.zeros(len(self.axes), np.int64), number
-            while waiting and span * self.axes[waiting[0]].kinds[point[waiting[0]]] <= KEY:
+            strides, span = {}, number
+            while waiting and span * kinds[waiting[0]] <= KEY:
                 axis = waiting.pop(0)
-                if (kinds := self.axes[axis].kinds[point[axis]]) > 1:
-                    strides[axis] = span
-                    span *= kinds
-            taken = np.flatnonzero(strides)
-            worth = [self.axes[i].nodes[point[i]] * strides[i] for i in taken]
-            offsets = np.cumsum([0, *(of_axis.size for of_axis in worth)])
-            flat = np.concatenate([*worth, np.zeros(0, np.int64)])
-            keys = _keys(found, self.codes, start.firsts, taken, offsets, flat)
+                strides[axis] = span
+                span *= kinds[axis]
+            worth = [self.axes[i].nodes[point[i]] * stride for i, stride in strides.items()]
+            offsets = np.cumsum([0, *(of_code.size for of_code in worth)])
+            keys = _keys(found, self.codes, start.firsts, np.array(list(strides)), offsets, np.concatenate(worth))
             found, firsts, sizes = merge(keys, span, start.sizes)
             number = firsts.size
-        of_entries, values, counts = found[start.entry_groups], start.entry_values, start.entry_counts
-        entries = tally(of_entries, values, counts, number, self.kinds)
+        entries = tally(found[start.entry_groups], start.entry_values, start.entry_counts, number, self.values)
         return found, Groups(point, start.firsts[firsts], sizes, *entries)
 
 
 @nb.njit(cache=True, nogil=True)
-def _keys(found, codes, firsts, taken, offsets, worth):  # type: ignore[no-untyped-def]
-    """A number for each group, equal where the nodes on the axes that are taken, and what was found before, are."""
+def _keys(found, codes, firsts, axes, offsets, worth):  # type: ignore[no-untyped-def]
+    """A number for each group, alike where the nodes on these axes, and what was found before, are alike."""
     keys = np.empty(firsts.size, np.int64)
     for i in range(firsts.size):
         row, key = firsts[i], np.int64(found[i])
-        for j in range(taken.size):
-            key += worth[offsets[j] + codes[row, taken[j]]]
+        for j in range(axes.size):
+            key += worth[offsets[j] + codes[row, axes[j]]]
         keys[i] = key
     return keys
 
@@ -169,7 +177,7 @@ def merge(keys: Counts, span: int, counts: Counts) -> tuple[Codes, Codes, Counts
 
     Returned are the number of each key, where each number came first, and the counts summed by number.
     """
-    near = span <= 16 * keys.size + 1024
+    near = span <= NEAR * keys.size
     found, firsts, totals = _by_place(keys, span, counts) if near else _by_hash(keys, counts)
     return found, firsts, totals
 
@@ -177,7 +185,7 @@ def merge(keys: Counts, span: int, counts: Counts) -> tuple[Codes, Codes, Counts
 @nb.njit(cache=True, nogil=True)
 def _by_place(keys, span, counts):  # type: ignore[no-untyped-def]
     n, number = keys.size, 0
-    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
     numbers = np.full(span, -1, np.int32)
     for i in range(n):
         now = numbers[keys[i]]
@@ -192,32 +200,26 @@ def _by_place(keys, span, counts):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, nogil=True)
 def _by_hash(keys, counts):  # type: ignore[no-untyped-def]
-    n, number, bits = keys.size, 0, 4
+    """Open addressing; the hash is a multiplication by 2**64 over the golden ratio."""
+    n, number, bits = keys.size, 0, 1
     while 1 << bits < 2 * n:
         bits += 1
-    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
     slots = np.full(2 << bits, -1, np.int64)  # key and number side by side
     for i in range(n):
-        place = _place(slots, keys[i], bits)
-        if slots[place] < 0:
-            slots[place], slots[place + 1] = keys[i], number
+        at = 2 * np.int64((np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+        while slots[at] >= 0 and slots[at] != keys[i]:
+            at += 2
+            if at == slots.size:
+                at = 0
+        if slots[at] < 0:
+            slots[at], slots[at + 1] = keys[i], number
             firsts[number], totals[number] = i, 0
             number += 1
-        now = slots[place + 1]
+        now = slots[at + 1]
         found[i] = now
         totals[now] += counts[i]
     return found, firsts[:number].copy(), totals[:number].copy()
-
-
-@nb.njit(cache=True, nogil=True)
-def _place(slots, key, bits):  # type: ignore[no-untyped-def]
-    """Where a key stands in a hash table, or where it belongs (multiplication by 2**64 over the golden ratio)."""
-    place = 2 * np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
-    while slots[place] >= 0 and slots[place] != key:
-        place += 2
-        if place == slots.size:
-            place = 0
-    return place
 
 
 @nb.njit(cache=True, nogil=True)

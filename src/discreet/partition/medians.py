@@ -91,7 +91,7 @@ def cut_tree(codes, values, j, frame, rule, counts, histogram, order, part_of, n
     Return how many parts there are, 0 if one of them cannot stand alone. `number` is all -1 before and after.
     """
     n, fewest = codes.size, fewest_rows(rule)
-    nodes = frame.starts[j] + (common_level(codes, j, frame) - 1) * frame.sizes[j]
+    nodes = frame.roots[j] + (common_level(codes, j, frame) - 1) * frame.sizes[j]
     parts = 0
     for i in range(n):
         child = frame.nodes[nodes + codes[i]]

@@ -142,7 +142,7 @@ def _measure(points, frame, number, least, most, widths):  # type: ignore[no-unt
             widths[j] = range_cost(np.int64(low), np.int64(high), j, frame)
         elif frame.forms[j] == TREE:
             level = common_level(codes, j, frame)
-            widths[j] = frame.shares[frame.starts[j] + level * frame.sizes[j] + codes[0]] if level else 0.0
+            widths[j] = frame.shares[frame.roots[j] + level * frame.sizes[j] + codes[0]] if level else 0.0
         else:
             distinct = 0
             for i in range(codes.size):

@@ -1,0 +1,147 @@
+"""TopDown: part the rows around the two that lie farthest apart, again and again, then mend what became too small.
+
+Source: Xu et al., "Utility-based anonymization using local recoding", KDD 2006, as told by Sacharidis et al.,
+"k-join-anonymity", 2010, section 2.2. Of each part two rows that lie far apart are sought (the farthest from a
+random row, the farthest from that, and once more); the other rows come in random order, each to the side
+that it makes grow less. A part is parted while it has more rows than the promises need and one of its
+sides still keeps them; sides that do not are mended afterwards (see `mending`).
+Cost: rows x dimensions x depth, about log(rows) levels unless few rows lie very far out; then mending.
+Memory: a float per row and dimension, twice.
+Claim: topdown_keeps_its_promises — every group keeps the guarantee, in any mixture of ranges, trees and sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numba as nb
+import numpy as np
+
+from discreet.guarantees import Guarantee
+from discreet.partition.boxes import apart, growth, include, new_box, points_of, start
+from discreet.partition.frame import frame
+from discreet.partition.kernels import IntArray, shuffle
+from discreet.partition.mending import mend
+from discreet.partition.promises import fewest_rows, keeps
+from discreet.partition.secret import Secret
+from discreet.partition.space import Codes, Dimension
+
+COARSE = 1 << 16  # rows below which a part is left to one thread
+ROUNDS = 3
+
+
+def assign(space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, secret: Secret) -> Codes:
+    """The group of every row."""
+    n, rule, dims = sensitive.size, guarantee.thresholds, frame(space)
+    rows = shuffle(secret.words(n))
+    points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
+    kinds = int(values.max(initial=0)) + 1
+    with ThreadPoolExecutor() as threads:
+
+        def part(low: int, high: int, whole: bool, coarse: int) -> tuple[IntArray, IntArray]:
+            if not whole:
+                return np.array([low]), np.array([False])
+            made: tuple[IntArray, IntArray] = _part(points, values, rows, low, high, coarse, kinds, dims, rule)
+            return made
+
+        starts, whole = part(0, n, True, COARSE)
+        parts = zip(starts.tolist(), [*starts[1:].tolist(), n], whole.tolist(), strict=True)
+        finer = list(threads.map(lambda low_high_whole: part(*low_high_whole, 0), parts))
+    starts, whole = (np.concatenate(pieces) for pieces in zip(*finer, strict=True))
+    groups = np.empty(n, np.int32)
+    groups[rows] = mend(points, values, np.append(starts, n), whole, kinds, dims, rule)
+    return groups
+
+
+@nb.njit(cache=True, nogil=True)
+def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type: ignore[no-untyped-def]
+    """Part rows low..high in place; return where the parts start, and whether each keeps the promises."""
+    d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
+    left, right = new_box(frame), new_box(frame)
+    counts = np.zeros(kinds, np.int32)
+    goes_right = np.empty(longest, np.bool_)
+    spare_points, spare_values, spare_rows = np.empty((longest, d)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    starts, whole = np.empty(longest, np.int64), np.empty(longest, np.bool_)
+    found = 0
+    stack = [(low, high, True)]
+    while stack:
+        a, b, kept = stack.pop()
+        n, size = b - a, 0
+        if kept and n > coarse and n > fewest:
+            size = _deal(points[a:b], left, right, frame, goes_right)
+            _move(points[a:b], goes_right, spare_points)
+            _move(values[a:b], goes_right, spare_values)
+            _move(rows[a:b], goes_right, spare_rows)
+            left_keeps, right_keeps = keeps(values[a : a + size], rule, counts), keeps(values[a + size : b], rule, counts)
+            if not (left_keeps or right_keeps):
+                size = 0
+        if size == 0:
+            starts[found], whole[found] = a, kept
+            found += 1
+        else:
+            stack.append((a + size, b, right_keeps))
+            stack.append((a, a + size, left_keeps))
+    return starts[:found].copy(), whole[:found].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _deal(points, left, right, frame, goes_right):  # type: ignore[no-untyped-def]
+    """Say which points go to the right side; return how many go left. Neither side is empty."""
+    one, other = _far_apart(points, frame)
+    start(left, points[one], frame)
+    start(right, points[other], frame)
+    lefts, rights = 1, 1
+    left_cost, right_cost = 0.0, 0.0
+    for i in range(points.shape[0]):
+        if i in (one, other):
+            goes_right[i] = i == other
+            continue
+        point = points[i]
+        more_left, more_right = growth(left, point, frame), growth(right, point, frame)
+        to_left = more_left < more_right
+        if more_left == more_right:
+            to_left = left_cost < right_cost or (left_cost == right_cost and lefts <= rights)
+        goes_right[i] = not to_left
+        if to_left:
+            lefts += 1
+            if more_left > 0:
+                include(left, point, frame)
+                left_cost += more_left
+        else:
+            rights += 1
+            if more_right > 0:
+                include(right, point, frame)
+                right_cost += more_right
+    return lefts
+
+
+@nb.njit(cache=True, nogil=True)
+def _far_apart(points, frame):  # type: ignore[no-untyped-def]
+    """Two different points that lie far apart; the first two if all are the same."""
+    one, other, most = 0, 1, -1.0
+    for _ in range(ROUNDS):
+        far, farthest = -1.0, 0
+        for i in range(points.shape[0]):
+            if i != one:
+                distance = apart(points[one], points[i], frame)
+                if distance > far:
+                    far, farthest = distance, i
+        if far <= most:
+            break
+        one, other, most = farthest, one, far
+    return one, other
+
+
+@nb.njit(cache=True, nogil=True)
+def _move(lines, goes_right, spare):  # type: ignore[no-untyped-def]
+    """Bring those that go left to the front; the order of each side stays."""
+    left, right = 0, 0
+    for i in range(lines.shape[0]):
+        if goes_right[i]:
+            spare[right] = lines[i]
+            right += 1
+        else:
+            lines[left] = lines[i]
+            left += 1
+    lines[left:] = spare[:right]
