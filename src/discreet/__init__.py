@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.answer import ask
+    from discreet.audit.metrics import metrics
+    from discreet.comparison import compare
     from discreet.policy import Policy
     from discreet.publication.publish import publish
     from discreet.release import open_release, verify
     from discreet.table import read
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "ask", "open_release", "publish", "read", "verify"]
+__all__ = ["Policy", "ask", "compare", "metrics", "open_release", "publish", "read", "verify"]
 
 _HOMES = {
     "Policy": "discreet.policy",
     "ask": "discreet.answer",
+    "compare": "discreet.comparison",
+    "metrics": "discreet.audit.metrics",
     "open_release": "discreet.release",
     "publish": "discreet.publication.publish",
     "read": "discreet.table",

@@ -54,6 +54,7 @@ class Join:
 
 
 Tree: TypeAlias = Leaf | Join
+Told: TypeAlias = Tree | bool  # what remains of a tree, once it may be decided
 Measure: TypeAlias = Callable[[Leaf], Cover]
 
 
@@ -151,7 +152,7 @@ def _about(tree: Tree, name: str) -> Iterator[Leaf | None]:
         yield tree if len(tree.names) == 1 else None
 
 
-def _cases(tree: Tree | bool, leaves: Sequence[Leaf]) -> Iterator[tuple[tuple[bool, ...], Tree | bool]]:
+def _cases(tree: Told, leaves: Sequence[Leaf]) -> Iterator[tuple[tuple[bool, ...], Told]]:
     """What remains of a tree if each of these leaves holds or not."""
     if not leaves:
         yield (), tree
@@ -161,11 +162,9 @@ def _cases(tree: Tree | bool, leaves: Sequence[Leaf]) -> Iterator[tuple[tuple[bo
             yield (holds, *held), rest
 
 
-def _told(tree: Tree | bool, leaf: Leaf, *, holds: bool) -> Tree | bool:
+def _told(tree: Told, leaf: Leaf, *, holds: bool) -> Told:
     """A tree once it is known whether a leaf holds."""
-    if isinstance(tree, bool):
-        return tree
-    if isinstance(tree, Leaf):
+    if not isinstance(tree, Join):
         return holds if tree == leaf else tree
     parts = [_told(each, leaf, holds=holds) for each in tree.parts]
     decided = tree.word == "or"  # what one part alone decides

@@ -97,9 +97,7 @@ class Published:
         return made
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
-        """The last, `hits`, has per group its urn and size, the fewest and the most rows (`picks`) that match, and
-        the share of them that is expected to (`overlap`).
-        """
+        """The last, `hits`, has per group its urn and size, the fewest and the most rows (`picks`) that match, and `overlap`."""
         measures = Measures(self.types, self.run)
         found = cover(exp.true() if condition is None else condition, measures)
         parts = {"inside": found.every, "touched": found.some, "share": found.share}

@@ -68,46 +68,49 @@ class Region:
 LINE = Interval(-inf, inf, low_closed=False, high_closed=False)
 
 
-def readable(node: exp.Expr) -> bool:
+def readable(condition: exp.Expr) -> bool:
     """Whether a condition on one column compares it with constants only."""
-    match node.unnest():
-        case exp.And() | exp.Or() as both:
-            return all(map(readable, both.flatten()))
-        case exp.Not() as other:
-            return readable(other.this)
-        case exp.Between() as between:
-            ends = between.args["low"], between.args["high"]
-            return is_column(between.this) and all(map(is_constant, ends)) and not between.args.get("symmetric")
-        case exp.In() as listed:
-            return is_column(listed.this) and bool(listed.expressions) and all(map(is_constant, listed.expressions))
-        case exp.Is(expression=exp.Null()) as test:
-            return is_column(test.this)
-        case exp.Is(expression=exp.Boolean()) as test:
-            return readable(test.this)
-        case exp.Boolean() | exp.Null():
-            return True
-        case atom if type(atom) in SIGNS:
-            sides = atom.this, atom.expression
-            return any(map(is_column, sides)) and any(map(is_constant, sides))
-    return False
+    return all(_compares(atom) and all(map(is_constant, _compared_with(atom))) for atom in _atoms(condition))
 
 
-def constants(node: exp.Expr) -> Iterator[exp.Expr]:
+def constants(condition: exp.Expr) -> Iterator[exp.Expr]:
     """What a readable condition compares its column with."""
-    match node.unnest():
-        case exp.And() | exp.Or() as both:
-            for each in both.flatten():
-                yield from constants(each)
-        case exp.Not() as other:
-            yield from constants(other.this)
-        case exp.Between() as between:
-            yield from (between.args["low"], between.args["high"])
-        case exp.In() as listed:
-            yield from listed.expressions
-        case exp.Is(expression=exp.Boolean()) as test:
-            yield from constants(test.this)
-        case atom if type(atom) in SIGNS:
-            yield atom.expression if is_column(atom.this) else atom.this
+    return (constant for atom in _atoms(condition) for constant in _compared_with(atom))
+
+
+def _atoms(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts that a condition joins by AND, OR, NOT and IS TRUE."""
+    node = node.unnest()
+    if isinstance(node, exp.And | exp.Or):
+        yield from (atom for each in node.flatten() for atom in _atoms(each))
+    elif isinstance(node, exp.Not) or _asks_whether(node):
+        yield from _atoms(node.this)
+    else:
+        yield node
+
+
+def _asks_whether(node: exp.Expr) -> bool:
+    """Whether a node is `… IS TRUE` or `… IS FALSE`."""
+    return isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean)
+
+
+def _compares(atom: exp.Expr) -> bool:
+    if type(atom) in SIGNS:
+        return is_column(atom.this) or is_column(atom.expression)
+    if isinstance(atom, exp.Is):
+        return is_column(atom.this) and isinstance(atom.expression, exp.Null)
+    plain = isinstance(atom, exp.Between | exp.In) and is_column(atom.this) and not atom.args.get("symmetric")
+    return plain or isinstance(atom, exp.Boolean | exp.Null)
+
+
+def _compared_with(atom: exp.Expr) -> list[exp.Expr]:
+    if isinstance(atom, exp.Between):
+        return [atom.args["low"], atom.args["high"]]
+    if isinstance(atom, exp.In):
+        return list(atom.expressions)
+    if type(atom) in SIGNS:
+        return [atom.expression if is_column(atom.this) else atom.this]
+    return []
 
 
 def region(condition: exp.Expr, place: Places) -> Region:
@@ -148,43 +151,45 @@ class _Cells:
     def missing(self) -> int:
         return self.present + 1
 
+    @property
+    def all(self) -> int:
+        return self.present | self.missing
+
     def truth(self, node: exp.Expr) -> _Truth:
-        all_cells = self.present | self.missing
-        match node.unnest():
-            case exp.And() as both:
-                yes, no = all_cells, 0
-                for holds, fails in map(self.truth, both.flatten()):
-                    yes, no = yes & holds, no | fails
-                return yes, no
-            case exp.Or() as either:
-                return self._either(map(self.truth, either.flatten()))
-            case exp.Not() as other:
-                yes, no = self.truth(other.this)
-                return no, yes
-            case exp.Between() as between:
-                ends = ((">=", between.args["low"]), ("<=", between.args["high"]))
-                (above, below), (under, over) = (self._compared(*end) for end in ends)
-                return above & under, below | over
-            case exp.In() as listed:
-                return self._either(self._compared("=", each) for each in listed.expressions)
-            case exp.Is(expression=exp.Boolean()) as test:
-                yes, no = self.truth(test.this)
-                holds = yes if test.expression.this else no
-                return holds, all_cells ^ holds
-            case exp.Is():
-                return self.missing, self.present
-            case exp.Null():
-                return 0, 0
-            case exp.Boolean() as constant:
-                return (all_cells, 0) if constant.this else (0, all_cells)
-            case atom:
-                sign = SIGNS[type(atom)]
-                if is_column(atom.this):
-                    return self._compared(sign, atom.expression)
-                return self._compared(TURNED.get(sign, sign), atom.this)
+        node = node.unnest()
+        if isinstance(node, exp.Not):
+            yes, no = self.truth(node.this)
+            return no, yes
+        if isinstance(node, exp.And):
+            return self._both(map(self.truth, node.flatten()))
+        if isinstance(node, exp.Or):
+            return self._either(map(self.truth, node.flatten()))
+        if _asks_whether(node):
+            holds = self.truth(node.this)[0 if node.expression.this else 1]
+            return holds, self.all ^ holds
+        return self._of_atom(node)
+
+    def _of_atom(self, atom: exp.Expr) -> _Truth:
+        if isinstance(atom, exp.Between):
+            ends = ((">=", atom.args["low"]), ("<=", atom.args["high"]))
+            return self._both(self._compared(*end) for end in ends)
+        if isinstance(atom, exp.In):
+            return self._either(self._compared("=", each) for each in atom.expressions)
+        if isinstance(atom, exp.Is):
+            return self.missing, self.present
+        if isinstance(atom, exp.Boolean | exp.Null):
+            return (0, 0) if isinstance(atom, exp.Null) else (self.all, 0) if atom.this else (0, self.all)
+        sign = SIGNS[type(atom)]
+        if is_column(atom.this):
+            return self._compared(sign, atom.expression)
+        return self._compared(TURNED.get(sign, sign), atom.this)
+
+    def _both(self, parts: Iterable[_Truth]) -> _Truth:
+        no, yes = self._either((fails, holds) for holds, fails in parts)
+        return yes, no
 
     def _either(self, parts: Iterable[_Truth]) -> _Truth:
-        yes, no = 0, self.present | self.missing
+        yes, no = 0, self.all
         for holds, fails in parts:
             yes, no = yes | holds, no & fails
         return yes, no

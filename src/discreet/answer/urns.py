@@ -174,7 +174,7 @@ def _counted_in_slots(model: Model) -> exp.Select | None:
 def _taken(model: Model | None = None) -> tuple[str, ...]:
     """How many of the balls that count all draws take, at least, at most (of one draw) and as expected.
 
-    Its variance is `between`. That of the sum of these balls is within * spread + between * mean * mean.
+    Its variance is `between`. That of the sum of these balls is per_spread * spread + between * mean * mean.
     """
     fewest = "picks" if model is None or model.boxes is None else "fewest"
     share = "(CAST(total AS DOUBLE) / size)"
@@ -187,8 +187,8 @@ def _taken(model: Model | None = None) -> tuple[str, ...]:
         f"GREATEST({fewest} + total - size, 0) AS forced",
         "LEAST(picks, total) AS most",
         f"{expected} AS expected",
-        f"{within} AS within",
-        f"{between} AS between_",
+        f"{within} AS per_spread",
+        f"{between} AS per_mean",
     )
 
 

@@ -27,7 +27,7 @@ def load(spec: object, column: str, folder: Path | None = None) -> Hierarchy:
     source = f"the hierarchy of `{column}`"
     if not isinstance(spec, Mapping):
         raise InputError(
-            f"{source}: expected the path of a file or a table, got a {type(spec).__name__}",
+            f"{source}: expected the path of a file or a table, got {tree.named(spec)}",
             hint="give a path, or one of the forms, such as `{ intervals = [5, 10, 20] }`",
         )
     return _inline(spec, source)
@@ -132,7 +132,7 @@ _FORMS: dict[str, Callable[[Any, str], Hierarchy]] = {
 
 def _list(given: object, key: str, source: str) -> list[Any]:
     if not isinstance(given, list | tuple) or not given:
-        got = "an empty list" if isinstance(given, list | tuple) else f"a {type(given).__name__}"
+        got = "an empty list" if isinstance(given, list | tuple) else tree.named(given)
         raise InputError(f"{source}: expected a list in `{key}`, one entry per level, got {got}")
     return list(given)
 

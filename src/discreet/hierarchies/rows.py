@@ -139,7 +139,9 @@ def _check_cycles(first: dict[Path, int], paths: dict[str, Path], lines: dict[st
         if value in parents:  # a label somewhere
             parents[value].setdefault(path[0], lines[value])
     try:
-        TopologicalSorter({label: above.keys() - {label} for label, above in parents.items()}).prepare()
+        TopologicalSorter(
+            {label: [name for name in above if name != label] for label, above in parents.items()}
+        ).prepare()
     except CycleError as error:
         ring: list[str] = error.args[1][::-1]
         line = max(parents[below][above] for below, above in pairwise(ring))

@@ -57,7 +57,7 @@ def _lines(text: str, name: str) -> str:
 def grow(tree: object, source: str, lines: Callable[[str], str] = lambda _: "") -> Taxonomy:
     """The hierarchy of a tree of names."""
     if not isinstance(tree, Mapping):
-        raise InputError(f"{source}: expected a table of labels, got {_named(tree)}", hint=_FORM)
+        raise InputError(f"{source}: expected a table of labels, got {named(tree)}", hint=_FORM)
     top = (ROOT,) if len(tree) != 1 or _empty(next(iter(tree.values()))) else ()
     leaves: dict[str, Path] = {}
     labels: dict[str, Path] = {}
@@ -104,7 +104,7 @@ def _walk(
             waiting += [(inner_name, (*path, name), further) for inner_name, further in reversed(list(below.items()))]
             continue
         if not isinstance(below, list | tuple) or not below:
-            wrong = "an empty list" if isinstance(below, list | tuple) else _named(below)
+            wrong = "an empty list" if isinstance(below, list | tuple) else named(below)
             raise InputError(
                 f"{source}: below {quoted(name)}{_under(path)} stands {wrong}; expected {_BELOW}", hint=_FORM
             )
@@ -123,7 +123,7 @@ def _text(value: object, where: str) -> str:
     if isinstance(value, int | float | Decimal):
         return str(value)
     if not isinstance(value, str):
-        raise InputError(f"{where} stands {_named(value)}; expected values only", hint=_FORM)
+        raise InputError(f"{where} stands {named(value)}; expected values only", hint=_FORM)
     if not _sound(value):
         raise InputError(f"{where} stands {quoted(ascii(value))}, which is no text")
     return value
@@ -149,8 +149,16 @@ def _too_deep(source: str) -> InputError:
     return InputError(f"{source} is nested too deeply; expected at most {DEEPEST} levels")
 
 
-def _named(thing: object) -> str:
-    names = {type(None): "nothing", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
+def named(thing: object) -> str:
+    """What kind of thing stands where it should not."""
+    names = {
+        type(None): "nothing",
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        dict: "a table",
+    }
     return names.get(type(thing)) or f"a {type(thing).__name__}"
 
 

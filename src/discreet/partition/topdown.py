@@ -60,28 +60,29 @@ def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type:
     d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
     left, right = new_box(frame), new_box(frame)
     counts = np.zeros(kinds, np.int32)
-    goes_right = np.empty(longest, np.bool_)
-    spare_points, spare_values, spare_rows = np.empty((longest, d)), np.empty(longest, np.int32), np.empty(longest, np.int32)
+    goes_right, held = np.empty(longest, np.bool_), np.empty(longest, np.int32)
+    spare_points, spare = np.empty((longest, d)), np.empty(longest, np.int32)
     starts, whole = np.empty(longest, np.int64), np.empty(longest, np.bool_)
     found = 0
     stack = [(low, high, True)]
     while stack:
         a, b, kept = stack.pop()
         n, size = b - a, 0
+        left_keeps = right_keeps = False
         if kept and n > coarse and n > fewest:
             size = _deal(points[a:b], left, right, frame, goes_right)
-            _move(points[a:b], goes_right, spare_points)
-            _move(values[a:b], goes_right, spare_values)
-            _move(rows[a:b], goes_right, spare_rows)
-            left_keeps, right_keeps = keeps(values[a : a + size], rule, counts), keeps(values[a + size : b], rule, counts)
-            if not (left_keeps or right_keeps):
-                size = 0
-        if size == 0:
+            held[:n] = values[a:b]
+            _move(held[:n], goes_right, spare)
+            left_keeps, right_keeps = keeps(held[:size], rule, counts), keeps(held[size:n], rule, counts)
+        if not (left_keeps or right_keeps):
             starts[found], whole[found] = a, kept
             found += 1
-        else:
-            stack.append((a + size, b, right_keeps))
-            stack.append((a, a + size, left_keeps))
+            continue
+        values[a:b] = held[:n]
+        _move(points[a:b], goes_right, spare_points)
+        _move(rows[a:b], goes_right, spare)
+        stack.append((a + size, b, right_keeps))
+        stack.append((a, a + size, left_keeps))
     return starts[:found].copy(), whole[:found].copy()
 
 
