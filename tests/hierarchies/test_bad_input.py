@@ -48,6 +48,7 @@ TABLES = {
     "a ring over labels": ("a;x;y;*\nb;y;x;*\n", "line 2", "stands above itself"),
     "a label in itself": ("a;x;x;*\nb;y;x;*\n", "line 2", "`x` of level 2 stands above itself and above `y`"),
     "an open quote": ('a;x;*\n"b;x;*\nc;x;*\n', "line 2", "quote"),
+    "a field without end": ("a" * 200_000 + ";x;*\n", "line 1", "field larger"),
     "a quote too early": ('a;x;*\n"b"b;x;*\n', "line 2", "quote"),
 }
 

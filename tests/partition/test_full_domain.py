@@ -5,13 +5,16 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow.csv import ParseOptions, read_csv
 
 from discreet.errors import GuaranteeError, InputError
-from discreet.guarantees import Guarantee
-from discreet.partition import full_domain, lattice
+from discreet.guarantees import Guarantee, Histograms
+from discreet.hierarchies import load
+from discreet.partition import lattice
 from discreet.partition.full_domain import assign, search
 from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension
@@ -31,7 +34,7 @@ PROMISES = [
     {"k": 3, "e": 3, "l": 2},
     {"k": 4, "l": 2, "distinct_l": 3},
 ]
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -66,7 +69,7 @@ def check(space, sensitive, promised, suppression, loss):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("promised", PROMISES, ids=str)
 @MANY
-@given(table=tables(), suppression=st.sampled_from([0.0, 0.0, 0.05, 0.1, 0.2, 0.29, 0.5, 0.9, 1.0]))
+@given(table=tables(), suppression=st.sampled_from([0.0, 0.1, 0.2, 0.29, 0.5, 0.9, 1.0]))
 def test_full_domain_is_optimal(promised, loss, table, suppression):
     check(*table, promised, suppression, loss)
 
@@ -80,12 +83,13 @@ def halves(*sides):
     return Dimension(np.array(sides, np.int32), size, levels=np.array(levels, np.int32))
 
 
-def test_merging_may_break_a_group_that_kept_l():
-    """One level up, the bad group spoils the good one: suppression is not monotone with l, and the search knows."""
-    space = [halves(0, 0, 1, 1, 1, 2, 3, 2, 3)]
-    sensitive = np.array([0, 1, 0, 0, 0, 0, 1, 1, 0], np.int32)
-    found = search(space, sensitive, guaranteed({"l": 2}), suppression=0.4)
-    assert (found.levels, found.suppressed) == ((0,), 3) or found.suppressed <= 3
+def test_a_point_may_suppress_more_than_one_below():
+    """With l, merging may break a group that kept it: the point above suppresses too many rows, the one below does not."""
+    space = [halves(0, 0, 1, 1, 1, 2, 2, 3, 3)]
+    sensitive = np.array([0, 1, 0, 0, 0, 1, 2, 1, 2], np.int32)
+    assert best_of_all([Dimension(space[0].codes // 2, 2)], sensitive, {"l": 2}, 0.34, "ncp")[2] == (1,)
+    found = search(space, sensitive, guaranteed({"l": 2}), suppression=0.34)
+    assert (found.levels, found.suppressed) == ((0,), 3)
     for loss, suppression in product(LOSSES, (0.0, 0.2, 0.34, 0.4, 0.6, 1.0)):
         check(space, sensitive, {"l": 2}, suppression, loss)
 
@@ -215,7 +219,7 @@ def test_a_column_of_one_value_stays_as_it_is():
 
 
 def test_few_points_are_counted():
-    """Of 6 ** 6 points, less than one in fifty; and the smallest key of what was left open is above the best."""
+    """Of 6 ** 6 points, less than one in fifty."""
     rng = np.random.default_rng(4)
     space = [halves(*(rng.integers(0, 32, 3000) * rng.random(3000)).astype(int).tolist()) for _ in range(6)]
     found = search(space, np.zeros(3000, np.int32), guaranteed({"k": 5}), suppression=0.05)
@@ -225,42 +229,39 @@ def test_few_points_are_counted():
 
 @pytest.fixture(scope="module")
 def adult(real_data):
-    return full_domain_adult(real_data)
-
-
-def full_domain_adult(folder):
-    """Adult's complete records and eight hierarchies, read line by line."""
-    import gzip
-
-    place = folder / "adult-hierarchies" / "arx"
-    lines = gzip.decompress((place / "adult.csv.gz").read_bytes()).decode().splitlines()
-    columns = dict(zip(lines[0].split(";"), zip(*(line.split(";") for line in lines[1:]), strict=True), strict=True))
+    """Adult's complete records and their eight hierarchies."""
+    place = real_data / "adult-hierarchies" / "arx"
+    table = read_csv(place / "adult.csv.gz", parse_options=ParseOptions(delimiter=";"))
     space = []
     for name in ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"):
-        domain, codes = np.unique(columns[name], return_inverse=True)
-        paths = (line.split(";") for line in (place / f"adult_hierarchy_{name}.csv").read_text().splitlines())
-        labels = {path[0]: path for path in paths}
-        levels = [np.unique(level, return_inverse=True)[1] for level in zip(*(labels[v] for v in domain), strict=True)]
-        space.append(Dimension(codes.astype(np.int32), domain.size, levels=np.array(levels, np.int32)))
-    return space, np.unique(columns["salary-class"], return_inverse=True)[1].astype(np.int32)
+        domain, codes = np.unique(table[name].to_numpy(), return_inverse=True)
+        levels = load(place / f"adult_hierarchy_{name}.csv", name).levels(pa.array(domain), name)
+        space.append(Dimension(codes.astype(np.int32), domain.size, levels=levels.nodes))
+    return space, np.unique(table["salary-class"].to_numpy(), return_inverse=True)[1].astype(np.int32)
 
 
 def all_points(space, k):
     """For every point of the lattice: (levels, rows in groups below k, NCP and discernibility of the others)."""
     codes, rows = np.unique(np.stack([d.codes for d in space], axis=1), axis=0, return_counts=True)
-    leaves = [[np.bincount(nodes)[nodes] for nodes in d.levels] for d in space]
-    shares = [[np.where(number > 1, number / d.size, 0) for number in of] for d, of in zip(space, leaves, strict=True)]
-    for levels in product(*(range(len(d.levels)) for d in space)):
-        key, price = np.zeros(len(codes), np.int64), np.zeros(len(codes))
-        for i, (d, level) in enumerate(zip(space, levels, strict=True)):
-            key = key * (d.levels[level].max() + 1) + d.levels[level][codes[:, i]]
-            price += shares[i][level][codes[:, i]]
-        order = np.argsort(key)
-        starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-        sizes = np.add.reduceat(rows[order], starts)
-        ncp = np.add.reduceat((rows * price)[order], starts)
-        good = sizes >= k
-        yield levels, int(sizes[~good].sum()), float(ncp[good].sum()), int((sizes[good] ** 2).sum())
+
+    def higher(levels, key, price):
+        """All points that start with these levels, and whose first columns make this key and cost this much."""
+        if len(levels) == len(space):
+            sizes = np.bincount(key, rows)
+            good = sizes >= k
+            ncp = np.bincount(key, rows * price)[good].sum()
+            yield levels, int(sizes[~good].sum()), float(ncp), int((sizes[good] ** 2).sum())
+            return
+        d, column = space[len(levels)], codes[:, len(levels)]
+        for level, nodes in enumerate(d.levels):
+            leaves = np.bincount(nodes)[nodes]
+            share = np.where(leaves > 1, leaves / d.size, 0)
+            both = key * (nodes.max() + 1) + nodes[column]
+            if len(levels) + 1 < len(space):
+                _, both = np.unique(both, return_inverse=True)
+            yield from higher((*levels, level), both, price + share[column])
+
+    return higher((), np.zeros(len(codes), np.int64), np.zeros(len(codes)))
 
 
 @pytest.fixture(scope="module")
@@ -292,8 +293,6 @@ def test_the_best_of_all_points_on_adult(adult, adult_points, suppression, loss)
 
 def test_the_best_with_distinct_values_on_adult(adult):
     """Salary has two values; the promise of both in every group, judged by the guarantee itself."""
-    from discreet.guarantees import Histograms
-
     space, sensitive = adult
     guarantee = Guarantee.of({"k": 5, "distinct_l": 2})
     found = search(space, sensitive, guarantee, suppression=0.05)

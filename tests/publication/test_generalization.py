@@ -100,6 +100,18 @@ def test_boxes_are_tight(tmp_path: Path) -> None:
     assert rows == [(1, 2, '["x", "y"]'), (8, 9, '["z"]')]
 
 
+@pytest.mark.parametrize("hierarchies", [{}, {"c": {"tree": {"any": ["x", "y"]}}}], ids=["set", "tree"])
+def test_a_group_of_missing_values_has_no_label(hierarchies: dict[str, object], tmp_path: Path) -> None:
+    table = pa.table({"c": ["x", "x", None, None, "y", "y"], "a": [1, 1, 5, 5, None, None], "s": [1, 2, 3, 4, 5, 6]})
+    values = {"quasi": ["c", "a"], "sensitive": "s", "guarantee": {"k": 2}, "publication": "generalization"}
+    release = discreet.publish(table, discreet.Policy(**values, hierarchies=hierarchies), to=tmp_path / "r", seed=1)
+    rows = duckdb.sql(
+        f"SELECT DISTINCT a_low, a_missing, c FROM '{release.file('generalized')}' ORDER BY ALL"
+    ).fetchall()
+    x, y = ("x", "y") if hierarchies else ('["x"]', '["y"]')
+    assert rows == [(1, False, x), (5, False, None), (None, True, y)]
+
+
 def test_intervals_snap(tmp_path: Path) -> None:
     table = pa.table({"a": [1, 2, 8, 9, 31, 32], "s": [1, 2, 3, 4, 5, 6]})
     rules = discreet.Policy(

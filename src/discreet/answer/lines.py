@@ -86,7 +86,7 @@ class Line:
             anywhere = exp.true()
             return Cover(anywhere, anywhere, parse_one(self._share_of_length(region), dialect="duckdb"))
         terms = [_overlap(*run, more=" + 1") for run in region.whole()]
-        hits = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(terms)} END + {int(region.missing)} * gap"
+        hits = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(terms)} END{' + gap' if region.missing else ''}"
         return Cover(
             *(
                 parse_one(text, dialect="duckdb")
@@ -101,7 +101,7 @@ class Line:
     def _share_of_length(self, region: Region) -> str:
         overlaps = [_overlap(self._end(each.low), self._end(each.high)) for each in region.intervals]
         inside = [self._inside(each) for each in region.intervals]
-        points = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(inside)} END + {int(region.missing)} * gap"
+        points = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(inside)} END{' + gap' if region.missing else ''}"
         return f"""
             CASE WHEN stop > start THEN CAST({_sum(overlaps)} AS DOUBLE) / width
                  ELSE CAST({points} AS DOUBLE) / NULLIF(CASE WHEN start IS NULL THEN 0 ELSE 1 END + gap, 0) END

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from discreet.answer.covers import Cover, Leaf, always
 from discreet.answer.lines import Line
@@ -59,28 +59,25 @@ class Measures:
         return query
 
     def _at_points(self, leaf: Leaf) -> Cover:
-        """Bounds by ends and points, and the share by points."""
+        """The share of the points; if they are too many, at least what the ends tell."""
         self._joined |= {f"meanings_{i}": i for name, i in self._numbers.items() if self._labelled(name, leaf)}
-        found = truths(leaf.condition, self._types)
-        every, some = (part(":t = 1", t=end) for end in (found.least, found.most))
-        return Cover(*map(_meant, (every, some, share_of_points(leaf.condition, self._types))))
+        by_ends = truths(leaf.condition, self._types)
+        share = share_of_points(leaf.condition, self._types)
+        every = part("COALESCE(:s = 1, :t = 1)", s=share, t=by_ends.least)
+        some = part("COALESCE(:s > 0, :t = 1)", s=share, t=by_ends.most)
+        return Cover(*map(_meant, (every, some, share)))
 
     def _labelled(self, name: str, leaf: Leaf) -> bool:
         return name in leaf.names and not self._types[name].interval
 
     def _looked_up(self, leaf: Leaf) -> Cover:
         """The cover of every label, found once and joined to the boxes that show it."""
-        found = truths(leaf.condition, self._types)
-        parts = {
-            "inside": part(":t = 1", t=found.least),
-            "touched": part(":t = 1", t=found.most),
-            "share": share_of_points(leaf.condition, self._types),
-        }
         look, i = f"look_{len(self.looks)}", self._numbers[leaf.names[0]]
-        columns = (exp.alias_(_meant(each), name) for name, each in parts.items())
-        self.looks[look] = exp.select("label", *columns).from_(f"meanings_{i}")
+        share = exp.alias_(_meant(share_of_points(leaf.condition, self._types)), "share")
+        self.looks[look] = exp.select("label", share).from_(f"meanings_{i}")
         self._joined[look] = i
-        return Cover(*(exp.column(name, table=look) for name in parts))
+        found = exp.column("share", table=look)
+        return Cover(part("COALESCE(:s = 1, FALSE)", s=found), part("COALESCE(:s > 0, TRUE)", s=found), found)
 
     def _measured(self, leaf: Leaf) -> Cover:
         [name] = leaf.names
@@ -123,7 +120,7 @@ class Measures:
             upto = part(
                 "(COUNT(*) FILTER (WHERE value <= :c) + COUNT(*) FILTER (WHERE value < :c) + 1) / 2", c=constant
             )
-            number = exp.select(upto).from_(f"known_{self._numbers[name]}").subquery()
+            number = exp.Subquery(this=exp.select(upto).from_(f"known_{self._numbers[name]}"))
         return number, part("(:c) IS NULL", c=constant.copy())
 
     def _tried(self, condition: exp.Expr, name: str, line: Line) -> _Told | None:
@@ -136,9 +133,9 @@ class Measures:
         if line.form == "ranked":
             values = exp.select("place", "value").from_(f"known_{i}")
         else:
-            every = parse_one(f"SELECT UNNEST(RANGE({low}, {int(high) + 1})) AS place", dialect="duckdb")
+            every = exp.select(f"UNNEST(RANGE({low}, {int(high) + 1})) AS place").subquery("every_place")
             value = exp.alias_(line.value(exp.column("place")), "value")
-            values = exp.select("place", value).from_(every.subquery("every_place"))
+            values = exp.select("place", value).from_(every)
         absent = exp.select(exp.null(), exp.cast(exp.null(), line.kind.type, dialect="duckdb"))
         tried = exp.union(values, absent, distinct=False).subquery("tried")
         holds = condition.transform(lambda each: exp.column("value") if isinstance(each, exp.Column) else each)
@@ -156,7 +153,7 @@ def _meant(cover: exp.Expr) -> exp.Expr:
     """A piece that speaks of the points of a box, told that `meanings` has them."""
 
     def told(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.name.startswith("points_"):
+        if isinstance(node, exp.Column) and node.table == "boxes" and node.name.startswith("points_"):
             return exp.column(node.name, table=f"meanings_{node.name.removeprefix('points_')}")
         return node
 

@@ -97,7 +97,7 @@ class Published:
         return made
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
-        """The last, `hits`, has per group its urn and size, the fewest and the most rows (`picks`) that match, and `overlap`."""
+        """The last, `hits`, has per group its urn, size and overlap, and the fewest and the most (`picks`) that match."""
         measures = Measures(self.types, self.run)
         found = cover(exp.true() if condition is None else condition, measures)
         parts = {"inside": found.every, "touched": found.some, "share": found.share}

@@ -174,21 +174,22 @@ def _counted_in_slots(model: Model) -> exp.Select | None:
 def _taken(model: Model | None = None) -> tuple[str, ...]:
     """How many of the balls that count all draws take, at least, at most (of one draw) and as expected.
 
-    Its variance is `between`. That of the sum of these balls is per_spread * spread + between * mean * mean.
+    The variance of that is `per_mean`; of the sum of these balls it is per_spread * spread + per_mean * mean * mean.
     """
     fewest = "picks" if model is None or model.boxes is None else "fewest"
     share = "(CAST(total AS DOUBLE) / size)"
     draw = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1)"
-    expected, within, between = f"urns * picks * {share}", f"{draw} / size", f"{draw} * {share} * (1 - {share})"
+    expected = f"urns * picks * {share}"
+    per_spread, per_mean = f"{draw} / size", f"{draw} * {share} * (1 - {share})"
     if model is not None and model.measured:
-        within = "urns * overlap * (1 - overlap)"
-        expected, between = "urns * overlap * total", f"{within} * total"
+        per_spread = "urns * overlap * (1 - overlap)"
+        expected, per_mean = "urns * overlap * total", f"{per_spread} * total"
     return (
         f"GREATEST({fewest} + total - size, 0) AS forced",
         "LEAST(picks, total) AS most",
         f"{expected} AS expected",
-        f"{within} AS per_spread",
-        f"{between} AS per_mean",
+        f"{per_spread} AS per_spread",
+        f"{per_mean} AS per_mean",
     )
 
 

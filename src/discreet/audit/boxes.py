@@ -61,7 +61,8 @@ def read_boxes(release: Release) -> Boxes | None:
     with loaded(release) as engine:
         rows = SHAPES[promise.publication].tables(promise)["qit"].subquery("rows")
         keys = [column(name) for name in names]
-        boxes = engine.run(exp.select(*keys, "COUNT(*)").from_(rows).group_by(*(key.copy() for key in keys)))
+        counted = exp.select(*keys, "COUNT(*)").from_(rows).group_by(*(key.copy() for key in keys))
+        boxes = engine.run(counted.order_by(column(promise.group)))
         labelled = any(side.label is not None for side in promise.boxes)
         labels = engine.run(exp.select("*").from_(named("labels file"))) if labelled else None
     shown = {name: boxes.column(i) for i, name in enumerate(names)}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -49,7 +50,9 @@ def read(text: str, source: str) -> Taxonomy:
 
 def _sign(line: str) -> str:
     """The sign between the fields: a semicolon if it separates any, else a tab, else a comma."""
-    return next((sign for sign in ";\t" if len(next(csv.reader([line], delimiter=sign), [])) > 1), ",")
+    with suppress(csv.Error):  # a field that is too long, perhaps; the reader says so
+        return next((sign for sign in ";\t" if len(next(csv.reader([line], delimiter=sign), [])) > 1), ",")
+    return ","
 
 
 def _fields(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
@@ -64,7 +67,9 @@ def _fields(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
         try:
             row = next(lines, None)
         except csv.Error as error:
-            raise InputError(f"{source}, line {before}: {error}", hint="look for a quote that is not closed") from None
+            raise InputError(
+                f"{source}, line {before}: {error}", hint="look for a quote that is not closed, or not doubled"
+            ) from None
         if row is None:
             break
         if not row:

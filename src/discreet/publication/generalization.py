@@ -158,11 +158,12 @@ class _Extents:
     def meanings(self) -> Iterator[tuple[str, str | None]]:
         """Each label that is shown, with each value it stands for."""
         if self.axis.levels is None:
-            for text in set(self._texts()):
+            for text in {label for label in self._labels() if label is not None}:
                 yield from ((text, value) for value in json.loads(text))
             return
         root = len(self.axis.levels.nodes) - 1
-        for level, node in set(zip(self._level.tolist(), self._node.tolist(), strict=True)):
+        shown = ~self.only_missing
+        for level, node in set(zip(self._level[shown].tolist(), self._node[shown].tolist(), strict=True)):
             label = self.axis.levels.labels[level][node]
             yield from ((label, value) for value in self.axis.levels.values[label])
             if level == root and self.axis.codes.missing:

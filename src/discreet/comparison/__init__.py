@@ -1,0 +1,8 @@
+"""Comparisons: the same table published in several ways, and what each tells. For the steward: it looks at raw rows."""
+
+from __future__ import annotations
+
+from discreet.comparison.comparison import Comparison, Outcome
+from discreet.comparison.trial import compare
+
+__all__ = ["Comparison", "Outcome", "compare"]

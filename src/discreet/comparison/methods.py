@@ -1,0 +1,82 @@
+"""Methods to compare: a publication with a partition, under the roles and the guarantee of one policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from discreet.errors import InputError, PolicyError
+from discreet.partition import PARTITIONS
+from discreet.policy import Policy
+from discreet.publication import PUBLICATIONS
+from discreet.table.table import Column
+from discreet.words import nearest
+
+VARIANTS = ("refinement", "direct")
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A publication with a partition, and for a join its variant."""
+
+    publication: str
+    partition: str = "auto"
+    variant: str | None = None
+
+    @property
+    def name(self) -> str:
+        chosen = (self.publication, None if self.partition == "auto" else self.partition, self.variant)
+        return "/".join(part for part in chosen if part is not None)
+
+    def under(self, policy: Policy) -> Policy:
+        """The same policy for this method; options that it does not know are left out."""
+        plain = replace(policy, publication="anatomy", partition="auto", options={}, join=None)
+        chosen = replace(
+            plain,
+            publication=self.publication,
+            partition=self.partition,
+            join=policy.join if self.publication == "join" else None,
+        )
+        grouping = PARTITIONS.get(chosen.grouping)
+        known = {**PUBLICATIONS[self.publication].options, **(grouping.options if grouping else {})}
+        options = {name: value for name, value in policy.options.items() if name in known}
+        return replace(chosen, options={**options, **({"variant": self.variant} if self.variant else {})})
+
+
+def method(text: str) -> Method:
+    """Read `publication/partition`; a partition may be left out, and a join may have `/direct` at the end."""
+    publication, partition, variant, *more = [*text.strip().split("/"), *("", "")][: max(text.count("/") + 1, 3)]
+    for part, known in ((publication, PUBLICATIONS), (partition, PARTITIONS), (variant, VARIANTS)):
+        if (part or part is publication) and part not in known:
+            raise InputError(f"`{text}` is not a method: there is no `{part}`", hint=nearest(part, known))
+    if more or (variant and publication != "join") or (partition and not PUBLICATIONS[publication].grouped):
+        raise InputError(
+            f"`{text}` is not a method: too much is said", hint="write `anatomy/local`, `swap` or `join/mondrian/direct`"
+        )
+    return Method(publication, partition or "auto", variant or None)
+
+
+def sensible(policy: Policy, columns: Sequence[Column], *, public: bool) -> list[Method]:
+    """All methods that are worth comparing and that a policy and a table allow."""
+    return [each for each in _candidates(policy, public=public) if _fits(each, policy, columns)]
+
+
+def _candidates(policy: Policy, *, public: bool) -> Iterator[Method]:
+    ranges = ("min_sum", "tightest") if "e" in policy.guarantee else ()
+    yield from _all("anatomy", ("anatomize", "deal", "local", *ranges))
+    yield from _all("permutation", ("local", *ranges))
+    yield from _all("generalization", ("mondrian", "topdown", "full_domain"))
+    if public:
+        yield from _all("join", ("mondrian", "topdown"))
+
+
+def _all(publication: str, partitions: Iterable[str]) -> Iterator[Method]:
+    return (Method(publication, partition) for partition in partitions)
+
+
+def _fits(candidate: Method, policy: Policy, columns: Sequence[Column]) -> bool:
+    try:
+        candidate.under(policy).fit(columns)
+    except PolicyError:
+        return False
+    return True

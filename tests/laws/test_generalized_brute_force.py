@@ -1,0 +1,388 @@
+"""Law: answers from a generalized release equal what enumerating every table that it allows gives.
+
+A row may lie at any point of its box, each as likely as any other, and hold any value of its group that no other row
+holds. Boxes are read from the files of the release, points are enumerated here, and plain DuckDB says where a
+condition holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import permutations, product
+from math import prod, sqrt
+from random import Random
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+from sqlglot import exp, parse_one
+
+from discreet.answer.question import read_question
+from discreet.answer.regions import readable, region
+from discreet.errors import QueryError
+from discreet.release import Release
+from laws.questions import KINDS, Case, Column, random_case, random_question
+from laws.worlds import Measure, Question, _Cells, _expected
+
+RANDOM = st.randoms(use_true_random=True)
+COUNTABLE = ("integer", "date", "string", "boolean")
+MOST_POINTS = 300_000
+TINY = (
+    *("age < {v}", "age = {v}", "age <> {v}", "age BETWEEN {v} AND {w}", "age IN ({v}, {w}, NULL)", "age IS NULL"),
+    *(
+        "NOT age > {v}",
+        "age % 2 = 0",
+        "age < {v} OR age > {w}",
+        "sex = 'f'",
+        "sex <> 'f'",
+        "sex IS NULL",
+        "sex LIKE '%m'",
+    ),
+    *("age > LENGTH(sex) + {v}", "COALESCE(age, {v}) = {v}", "TRUE", "day > DATE '2020-02-28'", "DAY(day) = {v}"),
+)
+
+
+def law(examples: int) -> Any:
+    """The same examples on every run; they are small as they are, and shrinking one takes minutes."""
+    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+    phases = [Phase.explicit, Phase.generate]
+    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
+
+
+@law(25)
+@given(RANDOM)
+def test_generalized_releases_equal_brute_force(rng: Random) -> None:
+    """Every place of every row, times every assignment of the group's values to its rows."""
+    sizes = [rng.choice([2, 2, 3]) for _ in range(rng.choice([1, 2, 2]))]
+    rows = sum(sizes)
+    table = pa.table(
+        {
+            "age": pa.array([rng.choice([1, 2, 3, 3, None]) for _ in range(rows)], pa.int64()),
+            "sex": pa.array([rng.choice(["f", "m", "m", None]) for _ in range(rows)], pa.string()),
+            "day": pa.array([date(2020, 2, 28) + timedelta(days=rng.choice([0, 0, 1])) for _ in range(rows)]),
+            "pay": pa.array([rng.choice([-2, 0, 1, 5, None]) for _ in range(rows)], pa.int64()),
+        }
+    )
+    case = _cased(table, np.repeat(np.arange(len(sizes)), sizes))
+    note(str(case))
+    with case.released() as release:
+        boxes = boxes_of(release)
+        for _ in range(3):
+            where = _tiny(rng)
+            held = rng.choice(["TRUE", "TRUE", "pay > 0", "pay IS NULL"])
+            note(f"{where} / {held}")
+            question = f"SELECT COUNT(*) AS n, SUM(pay) AS s FROM microdata WHERE ({where}) AND ({held})"
+            [row] = release.ask(question).rows()
+            counts, sums = zip(*(_enumerated(box, where, held) for box in boxes), strict=True)
+            _check_total([row[f"n{end}"] for end in ("", "_stderr", "_low", "_high")], counts)
+            if any(total.any() for total in counts) and row["s_low"] is not None:
+                _check_total([row[f"s{end}"] for end in ("", "_stderr", "_low", "_high")], sums)
+
+
+@law(40)
+@given(RANDOM)
+def test_shares_equal_counting_all_points(rng: Random) -> None:
+    case = replace(random_case(rng, ("integer",)), publication="generalization")
+    while any(column.kind not in COUNTABLE for column in case.quasi):
+        case = replace(random_case(rng, ("integer",)), publication="generalization")
+    note(str(case))
+    with case.released() as release:
+        boxes = boxes_of(release)
+        for _ in range(6):
+            where = random_question(rng, case.quasi, case.quasi[0]).where or "TRUE"
+            note(where)
+            shares = [share_of(box, where) for box in boxes]
+            try:
+                found = covered(release, where)
+            except QueryError as error:
+                assert "does not tell" in error.message, where
+                assert any(column.kind == "date" for column in case.quasi)
+                continue
+            for share, (overlap, fewest, picks, size) in zip(shares, found, strict=True):
+                if share is not None:
+                    assert overlap == pytest.approx(float(share), abs=1e-12), where
+                    assert fewest in ({size} if share == 1 else {0}), where
+                    assert picks in ({size} if share > 0 else {0}), where
+
+
+@law(25)
+@given(RANDOM)
+def test_bounds_and_plug_ins_equal_brute_force(rng: Random) -> None:
+    """All aggregates: which rows of a group match is enumerated, each way as likely as the shares of the boxes say."""
+    case = replace(random_case(rng, ("integer", "float", "decimal", "string", "date")), publication="generalization")
+    note(str(case))
+    with case.released() as release:
+        for _ in range(4):
+            question = random_question(rng, [case.sensitive], case.sensitive, keys=rng.random() < 0.3)
+            quasi = random_question(rng, case.quasi, case.quasi[0]).where
+            sensitive = question.where if rng.random() < 0.6 else None
+            where = " AND ".join(f"({part})" for part in (quasi, sensitive) if part) or None
+            question = replace(question, where=where)
+            note(question.sql)
+            try:
+                rows = release.ask(question.sql).rows()
+            except QueryError as error:
+                assert "does not tell" in error.message, question.sql
+                continue
+            _check_masks(case, release, covered(release, where or "TRUE"), question, sensitive or "TRUE", rows)
+
+
+@law(60)
+@given(RANDOM)
+def test_regions_hold_what_the_condition_holds(rng: Random) -> None:
+    parts = ["x < {}", "{} <= x", "x = {}", "x <> {}", "x BETWEEN {} AND {}", "x IN ({}, {}, {})", "x IS NULL", "TRUE"]
+    parts += ["x NOT IN ({}, NULL)", "x > NULL", "(x >= {}) IS TRUE", "(NOT x < {}) IS FALSE", "x IS NOT NULL"]
+
+    def random_part() -> str:
+        return rng.choice(parts).format(*(rng.choice(["-1", "0", "0.5", "2", "3.25", "7"]) for _ in range(3)))
+
+    condition = random_part()
+    for _ in range(rng.randint(0, 4)):
+        condition = rng.choice(["({}) AND ({})", "({}) OR ({})", "NOT (({}) AND ({}))", "NOT (({}) OR ({}))"]).format(
+            condition, random_part()
+        )
+    note(condition)
+    node = parse_one(condition, dialect="duckdb")
+    assert readable(node)
+    found = region(node, lambda constant: None if isinstance(constant, exp.Null) else Fraction(constant.sql()))
+    numbers = [Fraction(number, 4) for number in range(-8, 36)]
+    texts = ", ".join(f"({float(number)})" for number in numbers)
+    holds = duckdb.sql(f"SELECT ({condition}) IS TRUE FROM (VALUES {texts}, (NULL)) AS t(x)").fetchall()
+    inside = [
+        any(
+            each.low < number < each.high
+            or (number == each.low and each.low_closed)
+            or (number == each.high and each.high_closed)
+            for each in found.intervals
+        )
+        for number in numbers
+    ]
+    assert [*inside, found.missing] == [held for (held,) in holds]
+    whole = [number for number, held in zip(numbers, inside, strict=True) if held and number.denominator == 1]
+    runs = found.whole()
+    assert all(
+        any((a is None or a <= n) and (b is None or n <= b) for a, b in runs) == (n in whole) for n in range(-2, 9)
+    )
+
+
+def _tiny(rng: Random) -> str:
+    where = rng.choice(TINY).format(v=rng.randint(0, 4), w=rng.randint(0, 4))
+    for _ in range(rng.choice([0, 1, 1, 2, 3])):
+        other = rng.choice(TINY).format(v=rng.randint(0, 4), w=rng.randint(0, 4))
+        where = rng.choice(["({}) AND ({})", "({}) OR ({})", "NOT (({}) OR ({}))"]).format(where, other)
+    return where
+
+
+def _cased(table: pa.Table, groups: Sequence[int]) -> Case:
+    *quasi, sensitive = (Column(name, "none", ()) for name in table.column_names)
+    return Case(tuple(quasi), sensitive, table, tuple(map(int, groups)), "generalization")
+
+
+class Box:
+    """The points of a group's box in every column, and the values of its rows."""
+
+    def __init__(self, columns: dict[str, pa.Array], held: pa.Array, sensitive: str) -> None:
+        self.columns = columns
+        self.held = held
+        self.sensitive = sensitive
+
+
+def boxes_of(release: Release) -> list[Box]:
+    """What the files of a release say of its groups, in their order."""
+    promise = release.promise
+    rows = pq.read_table(release.file("generalized"))
+    labels = pq.read_table(release.file("labels")).to_pylist() if (release.path / "labels.parquet").exists() else []
+    found = []
+    for group in sorted(set(rows[promise.group].to_pylist())):
+        members = rows.filter(pa.compute.equal(rows[promise.group], group))
+        columns = {}
+        for side in promise.boxes:
+            shown = members.select(list(side.columns)).slice(0, 1).to_pylist()[0]
+            if side.label is not None:
+                meant = [
+                    row["value"] for row in labels if (row["column"], row["label"]) == (side.name, shown[side.label])
+                ]
+                kind = {"boolean": pa.bool_()}.get(side.type, pa.string())
+                columns[side.name] = pa.array(meant if shown[side.label] is not None else [None], pa.string()).cast(
+                    kind
+                )
+            else:
+                kind = rows.schema.field(side.low).type
+                points = _between(shown[side.low], shown[side.high])
+                points += [None] if side.missing is not None and shown[side.missing] else []
+                columns[side.name] = pa.array(points, kind)
+        found.append(Box(columns, members[promise.sensitive].combine_chunks(), promise.sensitive))
+    return found
+
+
+def _between(low: Any, high: Any) -> list[Any]:
+    if low is None:
+        return []
+    if isinstance(low, date):
+        return [low + timedelta(days=day) for day in range((high - low).days + 1)]
+    return list(range(low, high + 1))
+
+
+def points_of(box: Box, where: str) -> np.ndarray | None:
+    """Whether a condition holds at each point of a box in the columns that it names; None if there are too many."""
+    names = {column.name for column in parse_one(f"SELECT {where}", dialect="duckdb").find_all(exp.Column)}
+    used = {name: column for name, column in box.columns.items() if name in names}
+    if prod(map(len, used.values())) > MOST_POINTS:
+        return None
+    with duckdb.connect(config={"threads": "1"}) as connection:
+        tables = []
+        for number, (name, column) in enumerate(used.items()):
+            connection.register(f"t{number}", pa.table({name: column}))
+            tables.append(f"t{number}")
+        rows = connection.sql(f"SELECT ({where}) IS TRUE FROM {', '.join(tables) or '(SELECT 1)'}").fetchnumpy()
+    return np.array(next(iter(rows.values())), bool)
+
+
+def share_of(box: Box, where: str) -> Fraction | None:
+    points = points_of(box, where)
+    return None if points is None else Fraction(int(points.sum()), points.size)
+
+
+def _enumerated(box: Box, where: str, held: str) -> tuple[np.ndarray, np.ndarray]:
+    """COUNT and SUM of one group in all of its tables."""
+    points = points_of(box, where)
+    assert points is not None
+    with duckdb.connect(config={"threads": "1"}) as connection:
+        connection.register("held", pa.table({box.sensitive: box.held}))
+        matching = [row[0] for row in connection.sql(f"SELECT ({held}) IS TRUE FROM held").fetchall()]
+    pays = box.held.to_pylist()
+    rows = len(pays)
+    places = np.array(list(product(points, repeat=rows))) if points.size**rows <= 30_000 else None
+    if places is None:  # as many points as show the same share
+        share = Fraction(int(points.sum()), points.size)
+        points = np.repeat([True, False], [share.numerator, share.denominator - share.numerator])
+        places = np.array(list(product(points, repeat=rows)))
+    orders = np.array(list(permutations(range(rows))))
+    counted = np.array(matching)[orders]
+    values = np.array([0 if pay is None else pay for pay in pays])[orders]
+    hits = places[:, None, :] & counted[None, :, :]
+    return hits.sum(axis=2).ravel(), (hits * values[None, :, :]).sum(axis=2).ravel()
+
+
+def _check_total(got: list[Any], totals: Sequence[np.ndarray]) -> None:
+    """Groups are independent: means, variances and extremes add up."""
+    mean, variance = sum(total.mean() for total in totals), sum(total.var() for total in totals)
+    low, high = sum(total.min() for total in totals), sum(total.max() for total in totals)
+    assert got == pytest.approx([mean, sqrt(variance), low, high], abs=1e-9)
+
+
+def covered(release: Release, where: str) -> list[tuple[float, int, int, int]]:
+    """Per group, in their order, its overlap, the fewest and the most rows that match, and all."""
+    condition = read_question(f"SELECT COUNT(*) FROM microdata WHERE {where}", release.promise).where["quasi"]
+    query = exp.select("overlap", "fewest", "picks", "size").from_("hits").order_by("grp")
+    for name, relation in release.desk._boxes_for(generalized=True).relations(condition).items():
+        query = query.with_(name, as_=relation)
+    return [tuple(row.values()) for row in release.desk._engine.run(query).to_pylist()]
+
+
+def _check_masks(
+    case: Case,
+    release: Release,
+    cover: list[tuple[float, int, int, int]],
+    question: Question,
+    sensitive: str,
+    rows: list[dict[str, Any]],
+) -> None:
+    people = [value for box in boxes_of_values(release) for value in box]
+    if len(people) > 9:
+        return
+    ways = [_ways(*each) for each in cover]
+    worlds = [(np.concatenate([mask for mask, _ in world]), prod(w for _, w in world)) for world in product(*ways)]
+    hits, weights = np.array([mask for mask, _ in worlds]), np.array([weight for _, weight in worlds])
+    texts = [*question.keys, *(measure.argument or "NULL" for measure in question.measures)]
+    column = pa.array(people, KINDS[case.sensitive.kind].type)
+    with duckdb.connect(config={"threads": "1"}) as connection:
+        connection.register("people", pa.table({case.sensitive.name: column, "place": range(len(people))}))
+        found = connection.sql(
+            f"SELECT ({sensitive}) IS TRUE{''.join(f', ({text})' for text in texts)} FROM people ORDER BY place"
+        ).fetchall()
+    matching, *columns = zip(*found, strict=True)
+    hits &= np.array(matching)
+    cells = [_cells(column, hits.shape) for column in columns]
+    keys, arguments = cells[: len(question.keys)], cells[len(question.keys) :]
+    expected = {}
+    for codes in product(*(range(len(key.values)) for key in keys)):
+        here = np.logical_and.reduce([hits, *(key.codes == code for key, code in zip(keys, codes, strict=True))])
+        if here.any() or not keys:
+            expected[tuple(key.values[code] for key, code in zip(keys, codes, strict=True))] = here
+    width = len(question.keys)
+    assert {tuple(row.values())[:width] for row in rows} == set(expected)
+    for row in rows:
+        here = expected[tuple(row.values())[:width]]
+        for number, (measure, argument) in enumerate(zip(question.measures, arguments, strict=True)):
+            got = [row[f"m{number}{end}"] for end in ("", "_stderr", "_low", "_high")]
+            _check_measure(measure, argument, here, weights, got)
+
+
+def _check_measure(measure: Measure, argument: _Cells, here: np.ndarray, weights: np.ndarray, got: list[Any]) -> None:
+    estimate, stderr, low, high = got
+    wanted = _expected(measure, argument, here)
+    assert _near(low, wanted.low, wanted.rounding), (measure, got, wanted)
+    assert _near(high, wanted.high, wanted.rounding), (measure, got, wanted)
+    if wanted.low is None:
+        assert estimate is None
+        return
+    present = here if measure.argument is None else here & (argument.codes < len(argument.values) - 1)
+    numbers = present.sum(axis=1)
+    expected_rows = float(weights @ numbers)
+    if measure.function in {"count", "sum", "avg"}:
+        values = np.ones(1) if measure.function == "count" else np.array([*map(float, argument.values[:-1]), 0.0])
+        cells = present * (1.0 if measure.function == "count" else values[argument.codes])
+        totals = cells.sum(axis=1)
+        if measure.function == "avg":
+            if expected_rows < 1e-12:
+                assert (estimate, stderr) == (None, None)
+                return
+            mean = weights @ totals / expected_rows
+            deviation = sqrt(max(weights @ (totals - mean * numbers) ** 2, 0)) / expected_rows
+        else:
+            mean = weights @ totals
+            deviation = sqrt(max(weights @ (totals - mean) ** 2, 0))
+        scale = max(1.0, np.abs(cells).sum(axis=1).max())
+        assert [estimate, stderr] == pytest.approx([mean, deviation], rel=1e-9, abs=1e-7 * scale), (measure, got)
+        return
+    assert stderr is None
+    if expected_rows < 1e-12:
+        assert estimate is None or low <= estimate <= high
+    else:
+        assert low <= estimate <= high or _near(estimate, low, 1e-9) or _near(estimate, high, 1e-9)
+
+
+def boxes_of_values(release: Release) -> Iterator[list[Any]]:
+    """The sensitive values of every group."""
+    table = pq.read_table(release.file("generalized"))
+    groups = table[release.promise.group].to_pylist()
+    values = table[release.promise.sensitive].to_pylist()
+    for group in sorted(set(groups)):
+        yield [value for value, of in zip(values, groups, strict=True) if of == group]
+
+
+def _ways(overlap: float, fewest: int, picks: int, size: int) -> list[tuple[np.ndarray, float]]:
+    """Which rows of a group match, and how likely that is."""
+    masks = [np.array(mask) for mask in product((False, True), repeat=size) if fewest <= sum(mask) <= picks]
+    return [(mask, overlap ** mask.sum() * (1 - overlap) ** (size - mask.sum())) for mask in masks]
+
+
+def _cells(column: Sequence[Any], shape: tuple[int, ...]) -> _Cells:
+    values = sorted({value for value in column if value is not None})
+    codes = [len(values) if value is None else values.index(value) for value in column]
+    return _Cells(np.broadcast_to(np.array(codes), shape), [*values, None])
+
+
+def _near(got: Any, wanted: Any, rounding: float | None) -> bool:
+    if got is None or wanted is None or rounding is None:
+        return got == wanted
+    return abs(float(got) - float(wanted)) <= rounding + 1e-9 * abs(float(wanted))
