@@ -64,7 +64,7 @@ def _count(model: Model, subject: str) -> exp.Select:
         model,
         f"tally_{subject}",
         "COALESCE(SUM(expected), 0) AS estimate",
-        "COALESCE(SQRT(SUM(per_mean)), 0) AS stderr",
+        "COALESCE(SQRT(GREATEST(SUM(per_mean), 0)), 0) AS stderr",
         "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS low",
         "CAST(COALESCE(SUM(urns * most), 0) AS BIGINT) AS high",
         "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS least",
@@ -84,7 +84,7 @@ def _sum(model: Model, subject: str, name: str) -> Relations:
         f"{name}_error": per_key(
             model,
             f"tally_{subject}",
-            "SQRT(SUM(per_spread * spread + per_mean * mean * mean)) AS stderr",
+            "SQRT(GREATEST(SUM(per_spread * spread + per_mean * mean * mean), 0)) AS stderr",
         ),
         name: beside(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
@@ -111,7 +111,10 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
     # The delta method; exact when every draw takes the same number of balls.
     deviation = "per_spread * spread + per_mean * (mean - estimate) * (mean - estimate)"
     error = beside(
-        model, f"tally_{subject}", f"{name}_means", f"SQRT(SUM({deviation})) / NULLIF(SUM(expected), 0) AS stderr"
+        model,
+        f"tally_{subject}",
+        f"{name}_means",
+        f"SQRT(GREATEST(SUM({deviation}), 0)) / NULLIF(SUM(expected), 0) AS stderr",
     ).group_by(*(exp.column(key, table=f"tally_{subject}") for key in model.keys()))
     return {
         f"{name}_steps": steps,

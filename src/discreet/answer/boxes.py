@@ -35,15 +35,16 @@ Texts: TypeAlias = tuple[str | None, ...] | None
 
 @dataclass(frozen=True)
 class Boxes:
-    """A box per group over columns of these types: as tight as its rows allow, except where another is given."""
+    """A box per `group` over columns of these types: as tight as its rows allow, except where another is given."""
 
     measured: ClassVar[bool] = False  # such boxes tell no expected number of hits
     types: Types
+    group: str
     given: tuple[tuple[int, tuple[tuple[str, Texts], ...]], ...] = ()
 
-    def tables(self, group: str) -> dict[str, exp.Select]:
+    def tables(self) -> dict[str, exp.Select]:
         """The query that makes `boxes` from `qit`."""
-        key = exp.column(group, table="qit", quoted=True)
+        key = exp.column(self.group, table="qit", quoted=True)
         columns = [exp.alias_(key, "grp")]
         for i, (name, kind) in enumerate(self.types.items()):
             column = exp.column(name, table="qit", quoted=True)

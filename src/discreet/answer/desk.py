@@ -14,7 +14,7 @@ from sqlglot import exp
 from discreet.answer import help_table, sources, swapped
 from discreet.answer.answer import Answer
 from discreet.answer.boxes import Boxes, Given, check_generalized
-from discreet.answer.published import Published
+from discreet.answer.published import Published, check_joined
 from discreet.answer.question import ENDS, Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.slots import Slots
@@ -99,6 +99,7 @@ class Desk:
                 question = swapped.answerable(question)
             if boxes is not None:
                 check_generalized(question)
+            check_joined(question, self.release.promise.join)
             self._check_types(question)
         return question
 
@@ -114,7 +115,7 @@ class Desk:
             if slots is not None:
                 made[slots.name] = slots.table(group)
             if boxes is not None:
-                made |= boxes.tables(group)
+                made |= boxes.tables()
             return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
 
     def _boxes_for(self, *, generalized: bool | Given) -> Boxes | Published | None:
@@ -136,16 +137,17 @@ class Desk:
                 f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
             )
         types = self._engine.schema("qit")
-        boxes = Boxes({name: kind_of(types[name]) for name in promise.quasi})
-        self._make(boxes.tables(promise.group))
+        boxes = Boxes({name: kind_of(types[name]) for name in promise.quasi}, promise.group)
+        self._make(boxes.tables())
         return boxes
 
     @cached_property
     def _published(self) -> Published:
         """The boxes that a generalized release shows, made when first needed."""
         promise = self.release.promise
-        boxes = Published.of(promise.boxes or (), self._engine.schema("qit"), self._engine.run)
-        self._make(boxes.tables(promise.group))
+        group = promise.group if promise.join is None else promise.join.group
+        boxes = Published.of(promise.boxes or (), group, self._engine.schema("qit"), self._engine.run)
+        self._make(boxes.tables())
         return boxes
 
     def _make(self, tables: Mapping[str, exp.Expr]) -> None:

@@ -1,26 +1,31 @@
-"""The boxes that a generalized release publishes, and how many rows of each match a condition.
+"""The boxes that a generalized or joined release publishes, and how many rows of each match a condition.
 
 All that is known of a row is its box. If a condition holds at every point of the box, the row
 matches; if at none, it does not; else it may, and is expected to with the share of the box where the
-condition holds (`overlap`), each row by itself: values are taken to lie evenly over the box. Where a
-box may hold anything, it is taken to be as wide as all boxes of the release together.
+condition holds, each row by itself: values are taken to lie evenly over the box. Where a box may hold
+anything, it is taken to be as wide as all boxes of the release together.
 
     boxes       a row per box: its group, how many `people` it shows, and what it is in each column: `low`,
                 `high`, `missing` as published, `start`, `stop`, `width`, `gap` as numbers; or a `label`
     meanings_i  of a column published by labels: the values (`points`) that a label stands for
     known_i     of a ranked column: the ends that boxes have, and their ranks
 
-A group with several boxes is treated alike: its values may belong to any of the people shown.
+A group of a joined release has several boxes, which show more people than the group has values; any of
+them may be the people of the values, each choice as likely as any other. So a value's owner matches
+with the probability `overlap`, the mean share of the group's boxes; two owners match together more or less
+often than they would by chance, by `tie` (which is 0 if there is one box).
+Source: Sacharidis et al., "k-anonymity in the presence of external databases", TKDE 2010, section 4.
 Cost: one pass over the boxes, and once a pass over the release.
 Claim: generalized_releases_equal_brute_force — of COUNT and SUM, estimate and stderr are mean and deviation over
 all places of the rows in their boxes and all assignments of values; low and high are the extremes.
+Claim: joined_releases_equal_brute_force — the same, over all choices of the people that the values belong to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp, parse_one
@@ -28,9 +33,12 @@ from sqlglot import exp, parse_one
 from discreet.answer.covers import cover
 from discreet.answer.lines import Line
 from discreet.answer.measures import Measures
+from discreet.answer.question import Question
 from discreet.answer.truths import Kind, Types, part
 from discreet.errors import EngineError, QueryError
-from discreet.release.manifest import Side
+from discreet.release.manifest import Join, Side
+
+Run: TypeAlias = Callable[[exp.Expr], pa.Table]
 
 TYPES = {
     "integer": "HUGEINT",
@@ -45,16 +53,17 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Published:
-    """The boxes of a release over columns of these types; `run` asks the engine that they are loaded into."""
+    """The boxes of a release by `group` over columns of these types; `run` asks the engine that holds them."""
 
     measured: ClassVar[bool] = True
     given: ClassVar[tuple[()]] = ()
     sides: tuple[Side, ...]
+    group: str
     types: Types
-    run: Callable[[exp.Expr], pa.Table]
+    run: Run
 
     @classmethod
-    def of(cls, sides: tuple[Side, ...], schema: Mapping[str, str], run: Callable[[exp.Expr], pa.Table]) -> Published:
+    def of(cls, sides: tuple[Side, ...], group: str, schema: Mapping[str, str], run: Run) -> Published:
         """The boxes whose columns have the types of `schema`."""
         types = {
             side.name: Kind(TYPES[side.type], interval=False)
@@ -62,12 +71,12 @@ class Published:
             else Kind(schema[side.low], interval=True)
             for side in sides
         }
-        return cls(sides, types, run)
+        return cls(sides, group, types, run)
 
-    def tables(self, group: str) -> dict[str, exp.Expr]:
+    def tables(self) -> dict[str, exp.Expr]:
         """The queries that make the tables from `qit` and `labels`, in order."""
         made: dict[str, exp.Expr] = {}
-        raw = exp.select(exp.alias_(_column(group), "grp"), "COUNT(*) AS people").from_("qit")
+        raw = exp.select(exp.alias_(_column(self.group), "grp"), "COUNT(*) AS people").from_("qit")
         spread = exp.select("grp", "people").from_("raw")
         for i, side in enumerate(self.sides):
             line = Line(self.types[side.name])
@@ -97,7 +106,7 @@ class Published:
         return made
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
-        """The last, `hits`, has per group its urn, size and overlap, and the fewest and the most (`picks`) that match."""
+        """The last, `hits`, has per group its urn and size, how many rows match at least and at most, and how likely."""
         measures = Measures(self.types, self.run)
         found = cover(exp.true() if condition is None else condition, measures)
         parts = {"inside": found.every, "touched": found.some, "share": found.share}
@@ -105,7 +114,10 @@ class Published:
         relations = {**measures.looks, "told": told}
         if condition is not None:
             self._check(relations, condition)
-        return {**relations, "hits": parse_one(HITS, dialect="duckdb", into=exp.Select)}
+        rest = {
+            name: parse_one(sql, dialect="duckdb", into=exp.Select) for name, sql in (("rated", RATED), ("hits", HITS))
+        }
+        return {**relations, **rest}
 
     def _check(self, relations: Mapping[str, exp.Query], condition: exp.Expr) -> None:
         """Raise where it is not known which share of a box a condition covers."""
@@ -121,6 +133,15 @@ class Published:
                 f"the release does not tell how much of its boxes `{condition.sql(dialect='duckdb')}` covers",
                 hint="compare each column by itself with constants, and join such conditions by AND, OR and NOT",
             )
+
+
+def check_joined(question: Question, join: Join | None) -> None:
+    """Raise for a question that asks who matches, where a release does not say how many people a box holds."""
+    if join is not None and join.variant == "direct" and question.where["quasi"] is not None:
+        raise QueryError(
+            "a `direct` join does not say how many people of the table are in a box: the others are public",
+            hint="ask without a condition on quasi-identifiers, or ask a release by `refinement`",
+        )
 
 
 def _column(name: str) -> exp.Column:
@@ -159,11 +180,19 @@ PLACE = "CASE WHEN low_{i} IS NULL AND told_{i} THEN NULL ELSE COALESCE(:place, 
 POINTS = "CASE WHEN start_{i} IS NULL THEN 0 ELSE stop_{i} - start_{i} + 1 END + gap_{i}"
 WIDTHS = {"whole": POINTS, "ranked": POINTS, "length": "CAST(stop_{i} - start_{i} AS DOUBLE)"}
 HITS = """
-    SELECT signatures.grp, signatures.signature AS urn, signatures.size,
-           CAST(GREATEST(signatures.size - SUM(CASE WHEN inside THEN 0 ELSE people END), 0) AS INTEGER) AS fewest,
-           CAST(LEAST(signatures.size, SUM(CASE WHEN touched THEN people ELSE 0 END)) AS INTEGER) AS picks,
-           SUM(people * CASE WHEN inside OR share > 1 THEN 1 WHEN NOT touched OR share < 0 THEN 0 ELSE share END)
-             / SUM(people) AS overlap
-    FROM told JOIN signatures ON told.grp = signatures.grp
-    GROUP BY signatures.grp, signatures.signature, signatures.size
+    SELECT grp, signature AS urn, size, fewest, picks, overlap,
+           (apart - overlap * (1 - overlap)) / GREATEST(people - 1, 1) AS tie
+    FROM (
+      SELECT signatures.grp, signatures.signature, signatures.size, SUM(people) AS people,
+             CAST(GREATEST(signatures.size - SUM(CASE WHEN inside THEN 0 ELSE people END), 0) AS INTEGER) AS fewest,
+             CAST(LEAST(signatures.size, SUM(CASE WHEN touched THEN people ELSE 0 END)) AS INTEGER) AS picks,
+             SUM(people * part) / SUM(people) AS overlap, SUM(people * part * (1 - part)) / SUM(people) AS apart
+      FROM rated JOIN signatures ON rated.grp = signatures.grp
+      GROUP BY signatures.grp, signatures.signature, signatures.size
+    ) AS sized
+"""
+RATED = """
+    SELECT grp, people, inside, touched,
+           CASE WHEN inside OR share > 1 THEN 1.0 WHEN NOT touched OR share < 0 THEN 0.0 ELSE share END AS part
+    FROM told
 """

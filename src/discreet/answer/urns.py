@@ -16,7 +16,7 @@ most `most` = min(picks, total), any of them. So each subject (what aggregates a
 
 Where only the boxes of the groups are known, the rows that match are not counted: then at least
 `fewest` and at most `picks` balls are drawn, and forced = max(0, fewest + total - size). If the boxes
-are measured, each ball is drawn with the probability `overlap`, whatever happens to the others.
+are measured, each ball is drawn with the probability `overlap`, and two of them have the covariance `tie`.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def draws(model: Model, side: Side) -> Relations:
     if side == "sensitive":
         condition = model.question.where["quasi"]
         if model.boxes is not None:
-            overlap = ["overlap"] if model.measured else []
-            kinds = exp.select("urn", "size", "fewest", "picks", *overlap, "COUNT(*) AS urns").from_("hits")
+            chance = ("overlap", "tie") if model.measured else ()
+            kinds = exp.select("urn", "size", "fewest", "picks", *chance, "COUNT(*) AS urns").from_("hits")
             return {"draws_sensitive": grouped(kinds)}
         if condition is None and not model.keys("quasi"):
             all_rows = exp.select("signature AS urn", "size", "size AS picks", "COUNT(*) AS urns").from_("signatures")
@@ -182,8 +182,9 @@ def _taken(model: Model | None = None) -> tuple[str, ...]:
     expected = f"urns * picks * {share}"
     per_spread, per_mean = f"{draw} / size", f"{draw} * {share} * (1 - {share})"
     if model is not None and model.measured:
-        per_spread = "urns * overlap * (1 - overlap)"
-        expected, per_mean = "urns * overlap * total", f"{per_spread} * total"
+        alone = "(overlap * (1 - overlap) - tie)"
+        expected, per_spread = "urns * overlap * total", f"urns * {alone}"
+        per_mean = f"urns * total * ({alone} + tie * total)"
     return (
         f"GREATEST({fewest} + total - size, 0) AS forced",
         "LEAST(picks, total) AS most",
@@ -207,7 +208,7 @@ def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
             *(exp.column(key, table="draws") for key in model.keys(other)),
             *(exp.column(key, table="urns") for key in keys),
             *("draws.urn", "draws.size", "draws.picks", "draws.urns", "urns.total"),
-            *(("draws.overlap",) if model.measured else ()),
+            *(("draws.overlap", "draws.tie") if model.measured else ()),
             *(("urns.mean", "urns.spread") if numeric else ()),
             *_taken(model),
         )

@@ -135,4 +135,4 @@ def _label(side: Side, shown: pa.ChunkedArray, labels: pa.Table | None) -> Float
 
 
 def _whole(numbers: pa.ChunkedArray) -> Counts:
-    return numbers.cast(pa.int64()).to_numpy()
+    return np.asarray(numbers.cast(pa.int64()), np.int64)

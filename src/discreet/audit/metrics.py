@@ -22,7 +22,7 @@ Claim: metrics_are_those_of_the_rows — the same as summed row by row and group
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ from discreet.release.manifest import Promise
 from discreet.release.shapes import SHAPES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Metrics:
     """What a release costs those who use it; the module's docstring says what each is."""
 
@@ -57,28 +57,21 @@ def metrics(release: Release | str | Path) -> Metrics:
     """Measure a release, or the folder that holds one, from its files."""
     opened = release if isinstance(release, Release) else open_release(release)
     promise = opened.promise
-    about = {"publication": promise.publication, "partition": promise.partition, "rows": promise.rows}
+    found = Metrics(promise.publication, promise.partition, promise.rows, None, 0.0, 0.0, 0.0, 0.0)
     if promise.window is not None:
-        return Metrics(**about, groups=None, ncp=0.0, ncp_normalised=0.0, ncp_share=0.0, il=0.0)
+        return found
     st, boxes = _counts(opened), read_boxes(opened)
-    average = promise.rows / promise.groups
-    k = promise.guarantee.get("k")
-    grouped = {
-        **about,
-        "groups": promise.groups,
-        "average_group": average,
-        "c_avg": None if k is None else average / k,
-        "rce": _rce(st),
-    }
+    average, k = promise.rows / promise.groups, promise.guarantee.get("k")
+    c_avg = None if k is None else average / k
+    found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, rce=_rce(st))
     if boxes is None:
-        sizes = _sizes(_numbers(st, "grp"), _numbers(st, "n"))
-        return Metrics(**grouped, ncp=0.0, ncp_normalised=0.0, ncp_share=0.0, il=0.0, dm=dm(sizes))
+        return replace(found, dm=dm(_sizes(_numbers(st, "grp"), _numbers(st, "n"))))
     counts = _private(boxes, st, promise)
     if counts is None:
-        return Metrics(**grouped)
+        return replace(found, ncp=None, ncp_normalised=None, ncp_share=None, il=None)
     normalised, people = ncp(boxes.shares, counts), float(counts.sum())
-    return Metrics(
-        **grouped,
+    return replace(
+        found,
         ncp=perimeter(boxes.spans, counts),
         ncp_normalised=normalised,
         ncp_share=normalised / (people * boxes.shares.shape[1]),
@@ -146,8 +139,8 @@ def _private(boxes: Boxes, st: pa.Table, promise: Promise) -> Counts | Floats | 
 def _sizes(groups: Counts, counts: Counts | Floats) -> Floats:
     """The rows of each group, of which there are several lines."""
     _, at = np.unique(groups, return_inverse=True)
-    return np.bincount(at, weights=counts)
+    return np.asarray(np.bincount(at, weights=counts), np.float64)
 
 
 def _numbers(table: pa.Table, name: str) -> Counts:
-    return table[name].cast(pa.int64()).to_numpy()
+    return np.asarray(table[name].cast(pa.int64()), np.int64)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import discreet
-from discreet.cli import ask, demo, inspect, publish, verify
+from discreet.cli import ask, audit, compare, demo, inspect, publish, verify
 from discreet.errors import DiscreetError, PolicyError
 
 app = typer.Typer(
@@ -22,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect.inspect, publish.publish, ask.ask, verify.verify, demo.demo):
+for command in (inspect.inspect, compare.compare, publish.publish, ask.ask, verify.verify, audit.audit, demo.demo):
     app.command(no_args_is_help=command is not demo.demo)(command)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMS = (".png", ".svg")
-BAR, MARK, GREY, INK = "#4c78a8", "#e4572e", "#8a8a8a", "#222222"
+COLORS, GREY, INK = ("#2f5d8a", "#a9c4de"), "#7a7a7a", "#222222"
 WIDE = 30  # largest figure over smallest beyond which a scale is logarithmic
 LEAST = 1e-4  # what a logarithmic scale shows at least
 
@@ -38,8 +38,8 @@ def draw(comparison: Comparison, path: Path) -> Path:
 
     outcomes = comparison.outcomes
     with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
-        figure = Figure(figsize=(11, 2.1 + 0.42 * len(outcomes)), layout="constrained")
-        figure.suptitle(comparison.title, fontsize=12, fontweight="bold", color=INK)
+        figure = Figure(figsize=(12, 1.6 + 0.55 * len(outcomes)), layout="constrained")
+        figure.suptitle(comparison.title, fontsize=12, fontweight="bold", color=INK, wrap=True)
         errors, losses = figure.subplots(1, 2, sharey=True)
         _panel(
             errors,
@@ -51,53 +51,53 @@ def draw(comparison: Comparison, path: Path) -> Path:
         _panel(
             losses,
             outcomes,
-            "How wide bounds are, and what is blurred",
-            ("mean width of bounds", [outcome.width for outcome in outcomes]),
+            "Bounds and loss",
+            ("mean width", [outcome.width for outcome in outcomes]),
             ("loss (NCP)", [outcome.loss for outcome in outcomes]),
         )
         errors.set_yticks(range(len(outcomes)), [outcome.method for outcome in outcomes])
-        errors.set_ylim(len(outcomes) - 0.4, -0.6)  # the first method on top
+        errors.set_ylim(len(outcomes) - 0.5, -0.5)  # the first method on top
         figure.supxlabel(NOTE, fontsize=8, color=GREY)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     return path
 
 
-def _panel(
-    axes: Axes,
-    outcomes: Sequence[Outcome],
-    title: str,
-    bars: tuple[str, Sequence[float | None]],
-    marks: tuple[str, Sequence[float | None]],
-) -> None:
-    """A bar and a mark for each method, both shares."""
-    shown = [value for value in (*bars[1], *marks[1]) if value]
-    wide = bool(shown) and max(shown) > WIDE * min(shown)
-    least = max(min(shown, default=1.0) / 3, LEAST) if wide else 0.0
-    axes.set_title(title, fontsize=10, loc="left", color=INK)
-    axes.barh(range(len(outcomes)), [value or 0 for value in bars[1]], height=0.62, color=BAR, label=bars[0])
-    known = [(value, place) for place, value in enumerate(marks[1]) if value is not None and value >= least]
-    axes.plot(*(zip(*known, strict=True) if known else ([], [])), "D", ms=6, color=MARK, mec="white", label=marks[0])
+def _panel(axes: Axes, outcomes: Sequence[Outcome], title: str, *measures: tuple[str, Sequence[float | None]]) -> None:
+    """For each method two bars, one for each measure, with the figures beside them."""
+    shown = [value for _, values in measures for value in values if value]
+    wide = bool(shown) and max(shown) > WIDE * max(min(shown), LEAST)
+    least = max(min(shown), LEAST) / 3 if wide else 0.0
+    for (label, values), color, shift in zip(measures, COLORS, (-0.19, 0.19), strict=True):
+        places = [place + shift for place in range(len(outcomes))]
+        axes.barh(places, [value or 0 for value in values], height=0.36, color=color, label=label)
+        for place, value in zip(places, values, strict=True):
+            if value is not None:
+                _beside(axes, max(value, least), place, f"{value:,.1%}", INK)
+    for place, (outcome, first) in enumerate(zip(outcomes, measures[0][1], strict=True)):
+        if first is None:
+            _beside(axes, least, place - 0.19 * (outcome.refused is None), _why(outcome), GREY)
     if wide:
         axes.set_xscale("log")
-        axes.set_xlim(left=least, right=max(shown) * 3)
-    else:
-        axes.set_xlim(0, max(shown, default=1.0) * 1.18)
-    for place, (outcome, value) in enumerate(zip(outcomes, bars[1], strict=True)):
-        said = "refused" if outcome.refused else "no answers" if value is None else f"{value:,.1%}"
-        beside = max(value or 0, marks[1][place] or 0, least)
-        axes.annotate(
-            said,
-            (beside, place),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            color=INK if value is not None else GREY,
-        )
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0%}" if x >= 0.1 or x == 0 else f"{x:.2g}%".replace(f"{x:.2g}", f"{100 * x:g}"))
+        axes.set_xlabel("logarithmic scale", fontsize=8, color=GREY)
+    axes.set_xlim(least, max(shown, default=1.0) * (4 if wide else 1.18))
+    axes.set_title(title, fontsize=10, loc="left", color=INK)
+    axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:,.6g}%")
+    axes.xaxis.set_minor_formatter(lambda *_: "")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.tick_params(axis="both", length=0, colors=INK)
-    for edge in ("top", "right", "left", "bottom"):
+    axes.tick_params(axis="both", which="both", length=0, colors=INK)
+    for edge in ("top", "right", "bottom"):
         axes.spines[edge].set_visible(False)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2, frameon=False, fontsize=9)
+    axes.spines["left"].set_color(GREY)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=9, borderaxespad=0.1)
+
+
+def _beside(axes: Axes, x: float, y: float, text: str, color: str) -> None:
+    """A text to the right of a point."""
+    axes.annotate(
+        text, (x, y), xytext=(4, 0), textcoords="offset points", va="center_baseline", fontsize=8, color=color
+    )
+
+
+def _why(outcome: Outcome) -> str:
+    return "no answers" if outcome.refused is None else "refused"

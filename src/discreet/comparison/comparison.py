@@ -56,7 +56,9 @@ class Outcome:
         if self.unanswered is not None:
             found.append(f"not answered: {self.unanswered}")
         if self.suppressed:
-            found.append(f"{self.suppressed:,} rows were suppressed, so {self.outside:,} truths lie outside the bounds")
+            found.append(f"{self.suppressed:,} rows were suppressed")
+        if self.outside:
+            found.append(f"{self.outside:,} of {self.answered:,} truths lie outside the bounds")
         return [f"{self.method}: {remark}" for remark in found]
 
 
@@ -92,7 +94,10 @@ class Comparison:
         lines = [list(COLUMNS), *self.cells()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
-            "  ".join(f"{cell:<{w}}" if i == 0 else f"{cell:>{w}}" for i, (cell, w) in enumerate(zip(row, widths, strict=True)))
+            "  ".join(
+                f"{cell:<{w}}" if i == 0 else f"{cell:>{w}}"
+                for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
             for row in lines
         ]
         return "\n".join([self.title, *table, *self.remarks(), NOTE])

@@ -51,7 +51,8 @@ def method(text: str) -> Method:
             raise InputError(f"`{text}` is not a method: there is no `{part}`", hint=nearest(part, known))
     if more or (variant and publication != "join") or (partition and not PUBLICATIONS[publication].grouped):
         raise InputError(
-            f"`{text}` is not a method: too much is said", hint="write `anatomy/local`, `swap` or `join/mondrian/direct`"
+            f"`{text}` is not a method: too much is said",
+            hint="write `anatomy/local`, `swap` or `join/mondrian/direct`",
         )
     return Method(publication, partition or "auto", variant or None)
 

@@ -53,9 +53,7 @@ def compare(
             )
     if public is not None and not isinstance(public, Table):
         with read(public) as others:
-            return compare(
-                table, policy, methods=methods, queries=queries, seed=seed, public=others, progress=progress
-            )
+            return compare(table, policy, methods=methods, queries=queries, seed=seed, public=others, progress=progress)
     if queries < 1:
         raise InputError(f"{queries} questions are too few", hint="ask at least 1")
     chosen = [method(text) for text in methods] if methods is not None else None

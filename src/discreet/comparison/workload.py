@@ -109,16 +109,14 @@ def _field(table: Table, policy: Policy, name: str) -> _Field:
 
 
 def _drawn(quasi: list[_Field], sensitive: _Field, chance: np.random.Generator) -> tuple[list[exp.Expr], float]:
-    """Conditions of about the right selectivity, or the nearest to it that were drawn, and the share of rows they meet."""
+    """Conditions of about the right selectivity, or the nearest that were drawn, and the share of rows they meet."""
     wanted = chance.uniform(*SELECTIVITY)
-    drawn = []
+    drawn: list[tuple[list[exp.Expr], float]] = []
     for _ in range(AGAIN):
-        conditions, matching = _conditions(quasi, sensitive, wanted, chance)
-        drawn.append((abs(np.log(max(matching, 1e-9) / wanted)), len(drawn), conditions, matching))
-        if FAR[0] <= matching <= FAR[1]:
+        drawn.append(_conditions(quasi, sensitive, wanted, chance))
+        if FAR[0] <= drawn[-1][1] <= FAR[1]:
             break
-    _, _, conditions, matching = min(drawn)
-    return conditions, matching
+    return min(drawn, key=lambda each: abs(np.log(max(each[1], 1e-9) / wanted)))
 
 
 def _conditions(

@@ -13,15 +13,16 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.frame import RANGE, TREE, Frame
+from discreet.partition.frame import RANGE, SET, TREE, Frame
 from discreet.partition.kernels import IntArray
 from discreet.partition.space import Codes
 
 
 class Box(NamedTuple):
-    """Per dimension what it costs, and: the ends of a range; the level of a node and a code under it; a number of names.
+    """Per dimension what it costs, and the ends of a range, or the level of a node and a code under it.
 
-    A name is in the box if its `marks` tell the box's `turn`, so that a box is emptied without a loop.
+    Of a set `low` is the number of names. A name is in the box if its `marks` tell the box's `turn`, so that a box
+    is emptied without a loop.
     """
 
     costs: npt.NDArray[np.float64]
@@ -33,8 +34,8 @@ class Box(NamedTuple):
 
 @nb.njit(cache=True, nogil=True)
 def new_box(frame):  # type: ignore[no-untyped-def]
-    d = frame.sizes.size
-    return Box(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(frame.places.size, np.int64), np.zeros(1, np.int64))
+    d, names = frame.sizes.size, frame.places.size if (frame.forms == SET).any() else 0
+    return Box(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(names, np.int64), np.zeros(1, np.int64))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -11,8 +11,8 @@ one of them private.
 
 Either way, public rows at the face of a box are left out where the group has enough without them and
 the box shrinks. Groups of `direct` are all one sensitive group. A public row that lies in the boxes of
-several sensitive groups goes to the first of them.
-Cost: that of the partition on all rows, and rows x boxes that share a code in the finest dimension.
+several sensitive groups, as it may where boxes overlap, goes to the smallest of them: a person counts once.
+Cost: that of the partition on all rows, and rows x boxes that reach into the same bucket of the finest dimension.
 Claim: every_joined_group_has_k_rows_and_a_private_one — and no private row is left out.
 """
 
@@ -30,9 +30,11 @@ import numpy.typing as npt
 from discreet.guarantees import Guarantee
 from discreet.partition import Partition
 from discreet.partition.secret import Secret
-from discreet.partition.space import Codes, Dimension
+from discreet.partition.space import Codes, Dimension, ends, penalties
 
 ABSENT = -1
+NOWHERE = 2**40  # beyond every code
+BUCKETS = 1024  # of the finest dimension, about
 
 
 def join(
@@ -49,13 +51,13 @@ def join(
     k = guarantee.thresholds.k
     of_k = Guarantee.of({"k": k})
 
-    def place(chosen: npt.NDArray[np.int64]) -> Codes:
+    def place(chosen: npt.NDArray[np.int64] | slice) -> Codes:
         part = [replace(dimension, codes=dimension.codes[chosen]) for dimension in space]
-        alike = np.zeros(chosen.size, np.int32)
+        alike = np.zeros(part[0].codes.size, np.int32)
         return np.asarray(partition.place(part, alike, of_k, secret, options), np.int32)
 
     if variant == "direct":
-        groups, parts = place(np.arange(rows)), np.zeros(rows, np.int32)
+        groups, parts = place(slice(None)), np.zeros(rows, np.int32)
     else:
         mine = [replace(dimension, codes=dimension.codes[:private]) for dimension in space]
         first = np.asarray(partition.place(mine, sensitive, guarantee, secret, options), np.int32)
@@ -97,70 +99,64 @@ def _pruned(space: Sequence[Dimension], groups: Codes, private: int, k: int) -> 
 @nb.njit(cache=True, nogil=True)
 def _trim(points, places, private, edges, k, kept):  # type: ignore[no-untyped-def]
     """In each group, cut off the face that shrinks the box most, while only public rows lie on it and k remain."""
-    d = points.shape[1]
+    faces = 2 * points.shape[1]  # a face below and one above in every dimension; codes are turned for the latter
+    end, after = np.empty(faces, np.int64), np.empty(faces, np.int64)
+    on, mine = np.empty(faces, np.int64), np.empty(faces, np.bool_)
     for group in range(edges.size - 1):
         a, b = edges[group], edges[group + 1]
         left = b - a
         while left > k:
-            best, best_gain, best_rows = -1, 0.0, 0
-            for face in range(2 * d):
-                j, up = face // 2, face % 2 == 1
-                end, following, on_end, mine = -1, -1, 0, False
-                for i in range(a, b):
-                    if not kept[i]:
-                        continue
-                    c = points[i, j]
-                    if end < 0 or (c > end if up else c < end):
-                        following, end, on_end, mine = end, c, 0, False
-                    elif c != end and (following < 0 or (c > following if up else c < following)):
-                        following = c
-                    if c == end:
-                        on_end += 1
-                        mine |= private[i]
-                if mine or following < 0 or left - on_end < k:
-                    continue
-                gain = abs(places[j, end] - places[j, following]) / on_end
-                if gain > best_gain:
-                    best, best_gain, best_rows = face, gain, on_end
+            end[:], after[:], on[:], mine[:] = NOWHERE, NOWHERE, 0, False
+            for i in range(a, b):
+                if kept[i]:
+                    for face in range(faces):
+                        c = points[i, face // 2] if face % 2 == 0 else -points[i, face // 2]
+                        if c < end[face]:
+                            after[face], end[face], on[face], mine[face] = end[face], c, 1, private[i]
+                        elif c == end[face]:
+                            on[face] += 1
+                            mine[face] |= private[i]
+                        elif c < after[face]:
+                            after[face] = c
+            best, most = -1, 0.0
+            for face in range(faces):
+                if not mine[face] and after[face] < NOWHERE and left - on[face] >= k:
+                    j = face // 2
+                    gain = abs(places[j, abs(end[face])] - places[j, abs(after[face])]) / on[face]
+                    if gain > most:
+                        best, most = face, gain
             if best < 0:
                 break
-            j, up, end = best // 2, best % 2 == 1, -1
             for i in range(a, b):
-                if kept[i] and (end < 0 or (points[i, j] > end if up else points[i, j] < end)):
-                    end = points[i, j]
-            for i in range(a, b):
-                if kept[i] and points[i, j] == end:
+                if kept[i] and points[i, best // 2] == abs(end[best]):
                     kept[i] = False
-            left -= best_rows
+            left -= on[best]
 
 
 def _inside(space: Sequence[Dimension], first: Codes, private: int) -> Codes:
-    """The first sensitive group in whose box each public row lies, or -1."""
+    """The sensitive group with the smallest box in which each public row lies, or -1."""
     count = int(first.max()) + 1
-    low = np.empty((count, len(space)), np.int32)
-    high = np.empty((count, len(space)), np.int32)
+    mine = [replace(dimension, codes=dimension.codes[:private]) for dimension in space]
+    by_size = np.argsort(penalties(mine, first).sum(axis=1), kind="stable").astype(np.int32)
+    place = np.empty_like(by_size)
+    place[by_size] = np.arange(count, dtype=np.int32)
+    first = place[first]
+    low, high = np.zeros((count, len(space)), np.int32), np.zeros((count, len(space)), np.int32)
     codes = np.empty((space[0].codes.size - private, len(space)), np.int32)
-    allowed: list[npt.NDArray[np.bool_]] = []
-    for j, dimension in enumerate(space):
-        mine = dimension.codes[:private]
+    offsets, covered = np.full(len(space), ABSENT), [np.zeros((count, 0), np.bool_)]
+    for j, (dimension, own) in enumerate(zip(space, mine, strict=True)):
         codes[:, j] = dimension.codes[private:]
-        low[:, j], high[:, j] = np.iinfo(np.int32).max, -1
-        np.minimum.at(low[:, j], first, mine)
-        np.maximum.at(high[:, j], first, mine)
-        if dimension.form != "range":  # a box is no interval of codes here
-            allowed.append(_covered(dimension, mine, first, count))
-            low[:, j], high[:, j] = 0, dimension.size - 1
-        else:
-            allowed.append(np.ones((0, 0), np.bool_))
+        if dimension.form == "range":
+            low[:, j], high[:, j] = ends(own.codes, first, count)
+        else:  # a box is no interval of codes here, but some of them
+            high[:, j] = dimension.size - 1
+            offsets[j] = sum(part.shape[1] for part in covered)
+            covered.append(_covered(dimension, own.codes, first, count))
     finest = int(np.argmax([dimension.size for dimension in space]))
-    starts, boxes = _boxes_by_code(low[:, finest], high[:, finest], space[finest].size)
-    found: Codes = _find(codes, low, high, finest, starts, boxes)
-    for j, covered in enumerate(allowed):
-        if covered.size:
-            here = found >= 0
-            here[here] = covered[found[here], codes[here, j]]
-            found[~here] = ABSENT
-    return found
+    shift = max(space[finest].size.bit_length() - BUCKETS.bit_length(), 0)
+    starts, boxes = _boxes_by_bucket(low[:, finest] >> shift, high[:, finest] >> shift)
+    found: Codes = _find(codes, low, high, offsets, np.hstack(covered), finest, shift, starts, boxes)
+    return np.where(found >= 0, by_size[found], np.int32(ABSENT))
 
 
 def _covered(dimension: Dimension, mine: Codes, first: Codes, count: int) -> npt.NDArray[np.bool_]:
@@ -171,34 +167,34 @@ def _covered(dimension: Dimension, mine: Codes, first: Codes, count: int) -> npt
         return covered
     open_ = np.ones(count, np.bool_)
     for nodes in dimension.levels:
-        low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.full(count, -1, np.int32)
-        np.minimum.at(low, first, nodes[mine])
-        np.maximum.at(high, first, nodes[mine])
+        low, high = ends(nodes[mine], first, count)
         shared = open_ & (low == high)
         covered[shared] = nodes[None, :] == low[shared, None]
         open_ &= ~shared
     return covered
 
 
-def _boxes_by_code(low: Codes, high: Codes, size: int) -> tuple[npt.NDArray[np.int64], Codes]:
-    """For each code the boxes that hold it, ascending: where its list starts, and all lists."""
+def _boxes_by_bucket(low: Codes, high: Codes) -> tuple[npt.NDArray[np.int64], Codes]:
+    """For each bucket of codes the boxes that reach into it, ascending: where its list starts, and all lists."""
     lengths = high - low + 1
     box = np.repeat(np.arange(low.size, dtype=np.int32), lengths)
-    code = np.arange(box.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + low[box]
-    order = np.argsort(code, kind="stable")
-    return np.searchsorted(code[order], np.arange(size + 1)), box[order]
+    bucket = np.arange(box.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + low[box]
+    order = np.argsort(bucket, kind="stable")
+    return np.searchsorted(bucket[order], np.arange(2 * BUCKETS + 1)), box[order]
 
 
 @nb.njit(cache=True, nogil=True)
-def _find(codes, low, high, finest, starts, boxes):  # type: ignore[no-untyped-def]
+def _find(codes, low, high, offsets, covered, finest, shift, starts, boxes):  # type: ignore[no-untyped-def]
+    """The first box that holds each row, or -1."""
     found = np.full(codes.shape[0], -1, np.int32)
     for i in range(codes.shape[0]):
-        c = codes[i, finest]
-        for at in range(starts[c], starts[c + 1]):
+        bucket = codes[i, finest] >> shift
+        for at in range(starts[bucket], starts[bucket + 1]):
             box = boxes[at]
             inside = True
             for j in range(codes.shape[1]):
-                if codes[i, j] < low[box, j] or codes[i, j] > high[box, j]:
+                c = codes[i, j]
+                if c < low[box, j] or c > high[box, j] or (offsets[j] >= 0 and not covered[box, offsets[j] + c]):
                     inside = False
                     break
             if inside:

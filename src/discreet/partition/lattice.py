@@ -85,23 +85,30 @@ class Lattice:
     @classmethod
     def of(cls, space: Sequence[Dimension], sensitive: Codes | None) -> Lattice:
         """The lattice of a table with one quasi-identifier or more; without sensitive values if only rows matter."""
-        ones = np.ones(space[0].codes.size, np.int64)
-        keys, span = np.zeros(ones.size, np.int64), 1
+        order, sorted_ = _sort(space), []
+        first = np.zeros(order.size, np.bool_)
+        first[:1] = True
         for dimension in space:
-            if span * dimension.size > KEY:
-                found, firsts, _ = merge(keys, span, ones)
-                keys, span = found.astype(np.int64), firsts.size
-            keys = keys * dimension.size + dimension.codes
-            span *= dimension.size
-        distinct, firsts, sizes = merge(keys, span, ones)
+            held = dimension.codes[order]
+            first[1:] |= held[1:] != held[:-1]
+            sorted_.append(held)
+        firsts = np.flatnonzero(first)
+        distinct = np.empty(order.size, np.int32)
+        distinct[order] = np.cumsum(first) - 1
+        sizes = np.diff(firsts, append=order.size)
         few = max(dimension.size for dimension in space) <= 2**16
         codes = np.empty((firsts.size, len(space)), np.uint16 if few else np.int32)
-        for i, dimension in enumerate(space):
-            codes[:, i] = dimension.codes[firsts]
+        for i, held in enumerate(sorted_):
+            codes[:, i] = held[firsts]
+        ones = np.ones(order.size, np.int32)
         held, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
         entries = tally(distinct[: held.size], held, ones, firsts.size, kinds)
         lowest = Groups((0,) * len(space), np.arange(firsts.size, dtype=np.int32), sizes, *entries)
         return cls(tuple(Axis.of(dimension) for dimension in space), codes, distinct, kinds, lowest)
+
+    @property
+    def fast(self):
+        return sorted(range(len(self.axes)), key=lambda i: self.axes[i].size)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -144,7 +151,7 @@ class Lattice:
         """The group at `point` of every group of a point below it, and the groups there."""
         found, number = np.zeros(start.sizes.size, np.int32), 1
         kinds = [axis.kinds[i] for axis, i in zip(self.axes, point, strict=True)]
-        waiting = [i for i, several in enumerate(kinds) if several > 1] or [0]
+        waiting = [i for i in self.fast if kinds[i] > 1] or [0]
         while waiting:  # as many axes at once as a key has room for
             strides, span = {}, number
             while waiting and span * kinds[waiting[0]] <= KEY:
@@ -158,6 +165,34 @@ class Lattice:
             number = firsts.size
         entries = tally(found[start.entry_groups], start.entry_values, start.entry_counts, number, self.values)
         return found, Groups(point, start.firsts[firsts], sizes, *entries)
+
+
+def _sort(space: Sequence[Dimension]) -> Codes:
+    """The rows in the order of their codes, the columns with the most codes first: counting sorts from the last on."""
+    order = np.arange(space[0].codes.size, dtype=np.int32)
+    digits, span = np.zeros(order.size, np.int32), 1
+    for dimension in sorted(space, key=lambda dimension: dimension.size):
+        if span * dimension.size > 2**16:
+            order = _sort_by(digits, span, order)
+            digits, span = np.zeros(order.size, np.int32), 1
+        digits += dimension.codes * np.int32(span)
+        span *= dimension.size
+    order = _sort_by(digits, span, order)
+    return order
+
+
+@nb.njit(cache=True, nogil=True)
+def _sort_by(digits, span, order):  # type: ignore[no-untyped-def]
+    """Sort rows by their digit; rows with the same keep their order."""
+    next_of_digit = np.zeros(span + 1, np.int64)
+    for digit in digits:
+        next_of_digit[digit + 1] += 1
+    next_of_digit = np.cumsum(next_of_digit)
+    out = np.empty_like(order)
+    for row in order:
+        out[next_of_digit[digits[row]]] = row
+        next_of_digit[digits[row]] += 1
+    return out
 
 
 @nb.njit(cache=True, nogil=True)

@@ -12,131 +12,165 @@ Claim: mending_loses_no_row — every row is in one group, and groups are number
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from discreet.partition.boxes import cost_of, growth, new_box
 from discreet.partition.frame import SET, TREE
+from discreet.partition.kernels import IntArray
 from discreet.partition.promises import keeps, sweep
 
 NEAR, BESIDE, MOST = 6, 2, 200
 
 
+class Parts(NamedTuple):
+    """The rows of each part as a linked list, the parts beside it, what its box costs; and the tree of boxes.
+
+    Node 1 is the root, node i has the children 2i and 2i + 1, and the last half are the parts. `there` counts
+    the parts under a node: one that was merged is no longer there.
+    """
+
+    following: IntArray
+    head: IntArray
+    size: IntArray
+    before: IntArray
+    after: IntArray
+    costs: npt.NDArray[np.float64]
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    there: IntArray
+
+
 @nb.njit(cache=True, nogil=True)
 def mend(points, values, edges, whole, kinds, frame, rule):  # type: ignore[no-untyped-def]
     """The group of every row, once parts between the edges that are not `whole` are mended."""
-    parts, n = edges.size - 1, values.size
-    following, head, tail, size = _as_lists(edges)
-    before, after = np.arange(-1, parts - 1), np.arange(1, parts + 1)
+    n, count = values.size, edges.size - 1
     box, counts = new_box(frame), np.zeros(kinds, np.int32)
     members, works = np.empty(n, np.int64), np.empty(n + 1, np.bool_)
-    costs = np.empty(parts)
-    width = 1
-    while width < parts:
-        width *= 2
-    low, high = np.full((2 * width, points.shape[1]), np.inf), np.full((2 * width, points.shape[1]), -np.inf)
-    there = np.zeros(2 * width, np.int64)
-    for part in range(parts):
-        own = _gather(head[part], following, members, 0)
-        costs[part] = cost_of(box, points, members[:own], frame)
-        _bound(points, members[:own], frame, low[width + part], high[width + part])
-        there[width + part] = 1
-    for node in range(width - 1, 0, -1):
-        _join(node, low, high, there)
+    parts = _lay_out(points, edges, members, box, frame)
     kept = whole.copy()
-    queue = [part for part in range(parts) if not whole[part]]
-    near = np.empty(NEAR + 2 * BESIDE, np.int64)
+    queue = [part for part in range(count) if not whole[part]]
     done = 0
     while done < len(queue):
         part = queue[done]
         done += 1
-        if size[part] == 0 or kept[part]:
+        if parts.size[part] == 0 or kept[part]:
             continue
-        own = _gather(head[part], following, members, 0)
-        found = _nearest(part, low, high, there, size, before, after, near)
-        least, least_kept, mate, taken = np.inf, False, -1, 0
-        for other in near[:found]:
-            both = _gather(head[other], following, members, own)
-            held = values[members[:both]]
-            spent = own * costs[part] + (both - own) * costs[other]
-            one_keeps = keeps(held, rule, counts)
-            cost = both * cost_of(box, points, members[:both], frame) - spent
-            fine = one_keeps or not kept[other]  # a part that keeps the promises is not broken for another
-            if mate < 0 or (fine and not least_kept) or (fine == least_kept and cost < least):
-                least, least_kept, mate, taken = cost, fine, other, 0
-            if kept[other]:
-                _sort_by_growth(points, members[:both], own, box, frame)
-                sweep(values[members[:both]], rule, counts, works)
-                gift = own + 1
-                while gift < both and not works[gift]:
-                    gift += 1
-                if gift < both:
-                    cost = gift * cost_of(box, points, members[:gift], frame) - spent
-                    cost += (both - gift) * cost_of(box, points, members[gift:both], frame)
-                    if not least_kept or cost < least:
-                        least, least_kept, mate, taken = cost, True, other, gift - own
+        mate, taken = _choose(part, parts, points, values, kept, members, works, box, counts, frame, rule)
         if mate < 0:
-            break
-        both = _gather(head[mate], following, members, own)
+            break  # all rows are one group
+        own = _gather(parts, part, members, 0)
+        both = _gather(parts, mate, members, own)
         if taken:
             _sort_by_growth(points, members[:both], own, box, frame)
-            _link(members[: own + taken], part, following, head, tail, size)
-            _link(members[own + taken : both], mate, following, head, tail, size)
+            _link(parts, part, members[: own + taken])
+            _link(parts, mate, members[own + taken : both])
             kept[part] = True
         else:
-            _link(members[:both], mate, following, head, tail, size)
+            _link(parts, mate, members[:both])
+            _leave(parts, part)
             kept[mate] = keeps(values[members[:both]], rule, counts)
-            size[part] = 0
-            if before[part] >= 0:
-                after[before[part]] = after[part]
-            if after[part] < parts:
-                before[after[part]] = before[part]
             if not kept[mate]:
                 queue.append(mate)
         for changed in (part, mate):
-            low[width + changed], high[width + changed], there[width + changed] = np.inf, -np.inf, size[changed] > 0
-            if size[changed]:
-                own = _gather(head[changed], following, members, 0)
-                costs[changed] = cost_of(box, points, members[:own], frame)
-                _bound(points, members[:own], frame, low[width + changed], high[width + changed])
-            node = (width + changed) // 2
+            _measure(parts, changed, points, members, box, frame)
+            node = (parts.there.size // 2 + changed) // 2
             while node:
-                _join(node, low, high, there)
+                _join(parts, node)
                 node //= 2
     groups, number = np.empty(n, np.int32), 0
-    for part in range(parts):
-        if size[part]:
-            groups[members[: _gather(head[part], following, members, 0)]] = number
+    for part in range(count):
+        if parts.size[part]:
+            groups[members[: _gather(parts, part, members, 0)]] = number
             number += 1
     return groups
 
 
 @nb.njit(cache=True, nogil=True)
-def _as_lists(edges):  # type: ignore[no-untyped-def]
-    """The rows of each part as a linked list: the row that follows each, -1 if none; first, last and number."""
+def _lay_out(points, edges, members, box, frame):  # type: ignore[no-untyped-def]
+    """The parts between the edges."""
+    count, width = edges.size - 1, 1
+    while width < count:
+        width *= 2
     following = np.arange(1, edges[-1] + 1)
     following[edges[1:] - 1] = -1
-    return following, edges[:-1].copy(), edges[1:] - 1, np.diff(edges)
+    parts = Parts(
+        following,
+        edges[:-1].copy(),
+        np.diff(edges),
+        np.arange(-1, count - 1),
+        np.arange(1, count + 1),
+        np.empty(count),
+        np.full((2 * width, points.shape[1]), np.inf),
+        np.full((2 * width, points.shape[1]), -np.inf),
+        np.zeros(2 * width, np.int64),
+    )
+    for part in range(count):
+        _measure(parts, part, points, members, box, frame)
+    for node in range(width - 1, 0, -1):
+        _join(parts, node)
+    return parts
 
 
 @nb.njit(cache=True, nogil=True)
-def _gather(row, following, members, at):  # type: ignore[no-untyped-def]
-    """Write the rows of a list to `members` from `at` on; return where they end."""
-    while row >= 0:
-        members[at] = row
-        row = following[row]
-        at += 1
-    return at
+def _choose(part, parts, points, values, kept, members, works, box, counts, frame, rule):  # type: ignore[no-untyped-def]
+    """With which part to bring a part together, and how many rows to take of it, 0 for all of them."""
+    near = np.empty(NEAR + 2 * BESIDE, np.int64)
+    found = _nearest(parts, part, near)
+    own = _gather(parts, part, members, 0)
+    least, safe, mate, taken = np.inf, False, -1, 0
+    for other in near[:found]:
+        both = _gather(parts, other, members, own)
+        spent = own * parts.costs[part] + (both - own) * parts.costs[other]
+        cost = both * cost_of(box, points, members[:both], frame) - spent
+        # a part that keeps the promises is not broken if there is another way
+        unharmed = not kept[other] or keeps(values[members[:both]], rule, counts)
+        if mate < 0 or (unharmed and not safe) or (unharmed == safe and cost < least):
+            least, safe, mate, taken = cost, unharmed, other, 0
+        if kept[other]:
+            _sort_by_growth(points, members[:both], own, box, frame)
+            sweep(values[members[:both]], rule, counts, works)
+            upto = own + 1
+            while upto < both and not works[upto]:
+                upto += 1
+            if upto < both:
+                cost = upto * cost_of(box, points, members[:upto], frame) - spent
+                cost += (both - upto) * cost_of(box, points, members[upto:both], frame)
+                if not safe or cost < least:
+                    least, safe, mate, taken = cost, True, other, upto - own
+    return mate, taken
 
 
 @nb.njit(cache=True, nogil=True)
-def _link(members, part, following, head, tail, size):  # type: ignore[no-untyped-def]
-    """Make the members the list of a part."""
+def _gather(parts, part, members, at):  # type: ignore[no-untyped-def]
+    """Write the rows of a part to `members` from `at` on; return where they end."""
+    row = parts.head[part]
+    for i in range(at, at + parts.size[part]):
+        members[i] = row
+        row = parts.following[row]
+    return at + parts.size[part]
+
+
+@nb.njit(cache=True, nogil=True)
+def _link(parts, part, members):  # type: ignore[no-untyped-def]
+    """Make the members the rows of a part."""
     for i in range(members.size - 1):
-        following[members[i]] = members[i + 1]
-    following[members[-1]] = -1
-    head[part], tail[part], size[part] = members[0], members[-1], members.size
+        parts.following[members[i]] = members[i + 1]
+    parts.head[part], parts.size[part] = members[0], members.size
+
+
+@nb.njit(cache=True, nogil=True)
+def _leave(parts, part):  # type: ignore[no-untyped-def]
+    """Take a part out of the order."""
+    before, after = parts.before[part], parts.after[part]
+    if before >= 0:
+        parts.after[before] = after
+    if after < parts.after.size:
+        parts.before[after] = before
+    parts.size[part] = 0
 
 
 @nb.njit(cache=True, nogil=True)
@@ -150,33 +184,37 @@ def _sort_by_growth(points, members, own, box, frame):  # type: ignore[no-untype
 
 
 @nb.njit(cache=True, nogil=True)
-def _bound(points, members, frame, low, high):  # type: ignore[no-untyped-def]
-    """Where the members lie on the line of each dimension; sets have none."""
+def _measure(parts, part, points, members, box, frame):  # type: ignore[no-untyped-def]
+    """Write what the box of a part costs, and where it lies on the line of each dimension; sets have no line."""
+    node, own = parts.there.size // 2 + part, _gather(parts, part, members, 0)
+    parts.there[node] = own > 0
+    parts.low[node], parts.high[node] = np.inf, -np.inf
+    if own:
+        parts.costs[part] = cost_of(box, points, members[:own], frame)
     for j in range(points.shape[1]):
-        low[j], high[j] = np.inf, -np.inf
-        for row in members:
+        for row in members[:own]:
             x = points[row, j]
             if frame.forms[j] == TREE:
                 x = frame.places[frame.starts[j] + np.int64(x)]
             elif frame.forms[j] == SET:
                 x = 0.0
-            low[j], high[j] = min(low[j], x), max(high[j], x)
+            parts.low[node, j], parts.high[node, j] = min(parts.low[node, j], x), max(parts.high[node, j], x)
 
 
 @nb.njit(cache=True, nogil=True)
-def _join(node, low, high, there):  # type: ignore[no-untyped-def]
+def _join(parts, node):  # type: ignore[no-untyped-def]
     """The box of a node from those of its two children."""
-    one, two = 2 * node, 2 * node + 1
-    there[node] = there[one] + there[two]
+    low, high, one, two = parts.low, parts.high, 2 * node, 2 * node + 1
+    parts.there[node] = parts.there[one] + parts.there[two]
     for j in range(low.shape[1]):
         low[node, j], high[node, j] = min(low[one, j], low[two, j]), max(high[one, j], high[two, j])
 
 
 @nb.njit(cache=True, nogil=True)
-def _nearest(part, low, high, there, size, before, after, near):  # type: ignore[no-untyped-def]
-    """Write the parts that can be merged at least cost, as far as their boxes tell, and those beside it; say how many."""
-    width, own, found = there.size // 2, there.size // 2 + part, 0
-    heap = [(0.0, 1)]
+def _nearest(parts, part, near):  # type: ignore[no-untyped-def]
+    """Write the parts that can be merged at least cost, as far as boxes tell, and those beside; say how many."""
+    width, found = parts.there.size // 2, 0
+    heap = [(0.0, 1)] if width > 1 else [(0.0, 1)][:0]
     for _ in range(MOST):
         if not heap or found == NEAR:
             break
@@ -186,25 +224,29 @@ def _nearest(part, low, high, there, size, before, after, near):  # type: ignore
             found += 1
             continue
         for child in (2 * node, 2 * node + 1):
-            if there[child] and child != own:
-                if child < width:
-                    gap = 0.0
-                    for j in range(low.shape[1]):
-                        gap += max(low[child, j] - high[own, j], low[own, j] - high[child, j], 0.0)
-                    heappush(heap, (size[part] * gap, child))
-                else:
-                    mine, its = 0.0, 0.0
-                    for j in range(low.shape[1]):
-                        around = max(high[child, j], high[own, j]) - min(low[child, j], low[own, j])
-                        mine += around - (high[own, j] - low[own, j])
-                        its += around - (high[child, j] - low[child, j])
-                    heappush(heap, (size[part] * mine + size[child - width] * its, child))
-    one, two = before[part], after[part]
+            if parts.there[child] and child != width + part:
+                heappush(heap, (_cost_to_join(parts, part, child), child))
+    one, two = part, part
     for _ in range(BESIDE):
+        one = parts.before[one] if one >= 0 else one
+        two = parts.after[two] if two < parts.after.size else two
         for beside in (one, two):
-            if 0 <= beside < before.size and not (near[:found] == beside).any():
+            if 0 <= beside < parts.after.size and not (near[:found] == beside).any():
                 near[found] = beside
                 found += 1
-        one = before[one] if one >= 0 else -1
-        two = after[two] if two < before.size else before.size
     return found
+
+
+@nb.njit(cache=True, nogil=True)
+def _cost_to_join(parts, part, node):  # type: ignore[no-untyped-def]
+    """What it costs to merge two boxes; of many under a node, no more than each of them costs."""
+    low, high, own = parts.low, parts.high, parts.there.size // 2 + part
+    mine, its = 0.0, 0.0
+    for j in range(low.shape[1]):
+        if node < parts.there.size // 2:
+            mine += max(low[node, j] - high[own, j], low[own, j] - high[node, j], 0.0)
+        else:
+            around = max(high[node, j], high[own, j]) - min(low[node, j], low[own, j])
+            mine += around - (high[own, j] - low[own, j])
+            its += parts.size[node - parts.there.size // 2] * (around - (high[node, j] - low[node, j]))
+    return parts.size[part] * mine + its

@@ -1,4 +1,4 @@
-"""Mondrian: cut the rows in two at the median of one quasi-identifier, and the parts again, while all keep the promises.
+"""Mondrian: cut the rows in two at the median of one quasi-identifier, and the parts again, while promises hold.
 
 Source: LeFevre et al., "Mondrian multidimensional k-anonymity", ICDE 2006; dimensions in turn as in
 Sacharidis et al., "k-join-anonymity", 2010, section 2.2. A cut falls
@@ -54,16 +54,16 @@ def assign(
         def gather(j: int) -> None:
             points[j] = space[j].codes.astype(dtype)[rows]
 
-        def cut(low: int, high: int, last: int, coarse: int) -> tuple[IntArray, IntArray]:
+        def cut(low: int, high: int, last: int, *, coarse: int) -> tuple[IntArray, IntArray]:
             made: tuple[IntArray, IntArray] = _cut(
                 points, values, rows, low, high, last, coarse, kinds, dims, rule, in_turn, relaxed
             )
             return made
 
         list(threads.map(gather, range(d)))
-        starts, last = cut(0, n, d - 1, COARSE)
+        starts, last = cut(0, n, d - 1, coarse=COARSE)
         parts = zip(starts.tolist(), [*starts[1:].tolist(), n], last.tolist(), strict=True)
-        starts = np.concatenate(list(threads.map(lambda part: cut(*part, 0)[0], parts)))
+        starts = np.concatenate(list(threads.map(lambda part: cut(*part, coarse=0)[0], parts)))
     groups = np.empty(n, np.int32)
     groups[rows] = np.repeat(np.arange(starts.size, dtype=np.int32), np.diff(starts, append=n))
     return groups

@@ -71,14 +71,14 @@ def _range(dimension: Dimension, codes: Codes, groups: Codes, count: int) -> npt
     if dimension.places is None or dimension.extent == 0:
         mixed = np.zeros(count, np.bool_)
         if dimension.missing:
-            low, high = _ends(codes, groups, count)
+            low, high = ends(codes, groups, count)
             mixed = low != high
         return mixed.astype(np.float64)
-    low, high = _ends(codes, groups, count)
+    low, high = ends(codes, groups, count)
     return np.minimum((dimension.places[high] - dimension.places[low]) / dimension.extent, 1.0)
 
 
-def _ends(codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
+def ends(codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
     """The smallest and the largest code of each group."""
     low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.zeros(count, np.int32)
     np.minimum.at(low, groups, codes)
@@ -89,10 +89,10 @@ def _ends(codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
 def _tree(levels: Codes, codes: Codes, groups: Codes, count: int) -> npt.NDArray[np.float64]:
     """The leaves under the lowest node that all codes of a group share, among all leaves."""
     cost = np.ones(count)
-    low, high = _ends(codes, groups, count)
+    low, high = ends(codes, groups, count)
     open_ = np.ones(count, np.bool_)
     for nodes in levels:
-        lowest, highest = _ends(nodes[codes], groups, count)
+        lowest, highest = ends(nodes[codes], groups, count)
         shared = open_ & (lowest == highest)
         leaves = np.bincount(nodes)[lowest]
         cost[shared] = np.where(leaves > 1, leaves / nodes.size, 0.0)[shared]

@@ -39,15 +39,13 @@ def assign(space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, s
     kinds = int(values.max(initial=0)) + 1
     with ThreadPoolExecutor() as threads:
 
-        def part(low: int, high: int, whole: bool, coarse: int) -> tuple[IntArray, IntArray]:
-            if not whole:
-                return np.array([low]), np.array([False])
+        def part(low: int, high: int, *, coarse: int) -> tuple[IntArray, IntArray]:
             made: tuple[IntArray, IntArray] = _part(points, values, rows, low, high, coarse, kinds, dims, rule)
             return made
 
-        starts, whole = part(0, n, True, COARSE)
-        parts = zip(starts.tolist(), [*starts[1:].tolist(), n], whole.tolist(), strict=True)
-        finer = list(threads.map(lambda low_high_whole: part(*low_high_whole, 0), parts))
+        starts, whole = part(0, n, coarse=COARSE)
+        parts = zip(starts.tolist(), [*starts[1:].tolist(), n], strict=True)
+        finer = list(threads.map(lambda ends: part(*ends, coarse=0), parts))
     starts, whole = (np.concatenate(pieces) for pieces in zip(*finer, strict=True))
     groups = np.empty(n, np.int32)
     groups[rows] = mend(points, values, np.append(starts, n), whole, kinds, dims, rule)
@@ -64,7 +62,7 @@ def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type:
     spare_points, spare = np.empty((longest, d)), np.empty(longest, np.int32)
     starts, whole = np.empty(longest, np.int64), np.empty(longest, np.bool_)
     found = 0
-    stack = [(low, high, True)]
+    stack = [(low, high, keeps(values[low:high], rule, counts))]
     while stack:
         a, b, kept = stack.pop()
         n, size = b - a, 0
@@ -100,9 +98,8 @@ def _deal(points, left, right, frame, goes_right):  # type: ignore[no-untyped-de
             continue
         point = points[i]
         more_left, more_right = growth(left, point, frame), growth(right, point, frame)
-        to_left = more_left < more_right
-        if more_left == more_right:
-            to_left = left_cost < right_cost or (left_cost == right_cost and lefts <= rights)
+        new_left, new_right = left_cost + (lefts + 1) * more_left, right_cost + (rights + 1) * more_right
+        to_left = new_left < new_right or (new_left == new_right and lefts <= rights)
         goes_right[i] = not to_left
         if to_left:
             lefts += 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -76,11 +77,11 @@ def _once(public: pa.Table, key: str) -> pa.Table:
     named = public.filter(pc.is_valid(public[key]))
     if len(named) < len(public):
         _warn(f"the public table has rows without `{key}`; they are left out, since they may be anybody")
-    placed = named.append_column(PLACE, pa.array(range(len(named)), pa.int64()))
-    first = placed.group_by(key, use_threads=False).aggregate([(PLACE, "min")])[f"{PLACE}_min"]
-    if len(first) < len(named):
-        _warn(f"the public table lists some people twice under the same `{key}`; only the first row is used")
-    return named.take(first)
+    if pc.count_distinct(named[key]).as_py() == len(named):
+        return named
+    _warn(f"the public table lists some people twice under the same `{key}`; only the first row is used")
+    placed = named.append_column(PLACE, pa.array(np.arange(len(named))))
+    return named.take(placed.group_by(key).aggregate([(PLACE, "min")])[f"{PLACE}_min"])
 
 
 def _warn_of_difference(mine: pa.Table, theirs: pa.Table, shared: pa.ChunkedArray, policy: Policy) -> None:

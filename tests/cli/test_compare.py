@@ -1,0 +1,356 @@
+"""`discreet compare`, and the same in Python: several methods, one table, one workload, one chart."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+import discreet
+from discreet.cli import main
+from discreet.comparison.methods import method, sensible
+from discreet.comparison.workload import FAR, workload
+from discreet.errors import InputError, MissingExtraError, PolicyError
+from discreet.table.people import people as invented
+
+POLICY = """
+name = "patients"
+identifiers = ["name"]
+quasi = ["age", "sex", "education"]
+sensitive = "salary"
+drop = "rest"
+guarantee = { l = 4 }
+"""
+METHODS = ["anatomy/local", "permutation/local", "generalization/mondrian"]
+REFUSED = ["generalization/full_domain", "permutation/min_sum", "join/mondrian"]
+
+
+def policy(**changes):
+    values = {
+        "identifiers": ["name"],
+        "quasi": ["age", "sex", "education"],
+        "sensitive": "salary",
+        "drop": "rest",
+        "guarantee": {"l": 4},
+    }
+    return discreet.Policy(**{**values, **changes})
+
+
+@pytest.fixture(scope="module")
+def table():
+    return invented(600, seed=5)
+
+
+@pytest.fixture(scope="module")
+def comparison(table):
+    return discreet.compare(table, policy(name="patients"), methods=[*METHODS, *REFUSED], queries=12, seed=1)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command as its program would: exit status, stdout, stderr."""
+
+    def act(*arguments):
+        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
+        status = 0
+        try:
+            main()
+        except SystemExit as leaving:
+            status = leaving.code or 0
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return act
+
+
+def test_compare(comparison):
+    assert (comparison.table, comparison.rows, comparison.queries) == ("patients", 600, 12)
+    assert [outcome.method for outcome in comparison.outcomes] == [*METHODS, *REFUSED]
+    anatomy, permutation, boxes = comparison.outcomes[: len(METHODS)]
+    for outcome in (anatomy, permutation, boxes):
+        assert outcome.refused is None
+        assert outcome.unanswered is None
+        assert (outcome.answered, outcome.outside, outcome.suppressed) == (12, 0, 0)
+        assert outcome.error >= 0
+        assert outcome.mean_error >= 0
+        assert outcome.width > 0
+        assert set(outcome.errors) <= {"count", "sum", "avg"}
+        assert outcome.publish_seconds > 0
+        assert outcome.query_seconds > 0
+        assert outcome.groups > 50
+    assert anatomy.loss == permutation.loss == 0 < boxes.loss < 1
+    assert anatomy.dm >= 600 * 4
+    # the same groups tell the same, and boxes tell less
+    assert permutation.width == pytest.approx(anatomy.width)
+    assert permutation.error == pytest.approx(anatomy.error)
+    assert boxes.width > anatomy.width
+
+
+def test_a_method_that_does_not_fit_is_refused_with_the_reason(comparison):
+    why = {outcome.method: outcome.refused for outcome in comparison.outcomes[len(METHODS) :]}
+    assert "needs a hierarchy of every quasi-identifier" in why["generalization/full_domain"]
+    assert "needs the guarantee `e`" in why["permutation/min_sum"]
+    assert "the identifier by which rows" in why["join/mondrian"]
+    for outcome in comparison.outcomes[len(METHODS) :]:
+        assert (outcome.answered, outcome.error, outcome.loss, outcome.groups) == (0, None, None, None)
+        assert outcome.cells()[:2] == [outcome.method, "refused"]
+
+
+def test_text_cannot_be_permuted(table):
+    rules = policy(sensitive="diagnosis")
+    found = discreet.compare(table, rules, methods=["anatomy/deal", "permutation/local"], queries=5, seed=1)
+    assert found.outcomes[0].answered == 5
+    assert set(found.outcomes[0].errors) == {"count"}
+    assert "needs numbers or dates" in found.outcomes[1].refused
+
+
+def test_a_guarantee_that_cannot_be_kept_refuses_every_method(table):
+    found = discreet.compare(table, policy(guarantee={"k": 1000}), methods=METHODS, queries=3, seed=1)
+    assert all("k = 1000 cannot be met" in outcome.refused for outcome in found.outcomes)
+
+
+def test_the_output_says_whom_it_is_for(comparison):
+    for text in (repr(comparison), comparison._repr_html_()):
+        assert "not to be published" in text
+        assert "refused: " in text
+        assert "anatomy/local" in text
+        assert "600 rows, l = 4, 12 random questions" in text
+
+
+def test_same_seed_same_figures(table, comparison):
+    again = discreet.compare(table, policy(name="patients"), methods=METHODS, queries=12, seed=1)
+    for one, other in zip(comparison.outcomes, again.outcomes, strict=False):
+        assert (one.error, one.width, one.loss, one.groups) == pytest.approx(
+            (other.error, other.width, other.loss, other.groups)
+        )
+
+
+def test_nothing_is_left_behind(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    discreet.compare(table, policy(), methods=["anatomy/deal", "permutation/min_sum"], queries=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_suppressed_rows_are_told(table):
+    rules = policy(
+        ordered=["age", "sex", "education"],
+        guarantee={"k": 5},
+        publication="generalization",
+        partition="full_domain",
+        options={"suppression": 0.2},
+    )
+    found = discreet.compare(table, rules, methods=["generalization/full_domain"], queries=10, seed=2)
+    [outcome] = found.outcomes
+    assert outcome.suppressed > 0
+    assert any("rows were suppressed" in remark for remark in found.remarks())
+
+
+def test_joins_need_the_public_table(table):
+    public = invented(3000, seed=9).select(["name", "age", "sex", "education"])
+    private = table.set_column(0, "name", pa.array([f"patient {i}" for i in range(600)]))
+    rules = policy(join="name", publication="join", guarantee={"k": 5})
+    named = ["generalization/mondrian", "join/mondrian", "join/mondrian/direct"]
+    found = discreet.compare(private, rules, methods=named, public=public, queries=8, seed=1)
+    plain, refinement, direct = found.outcomes
+    assert (refinement.answered, refinement.outside) == (8, 0)
+    assert 0 < refinement.loss < plain.loss
+    assert (direct.answered, direct.loss, direct.error) == (0, None, None)
+    assert direct.unanswered
+    assert any("join/mondrian/direct: not answered" in remark for remark in found.remarks())
+    assert "join/topdown" in [each.name for each in sensible(rules, discreet.read(private).columns, public=True)]
+
+
+def test_all_sensible_methods_by_default(table):
+    with discreet.read(table) as private:
+        names = [each.name for each in sensible(policy(), private.columns, public=False)]
+        ranges = [each.name for each in sensible(policy(guarantee={"k": 4, "e": 100}), private.columns, public=False)]
+    assert names == [
+        *("anatomy/anatomize", "anatomy/deal", "anatomy/local", "permutation/local"),
+        *("generalization/mondrian", "generalization/topdown"),
+    ]
+    assert {"anatomy/tightest", "permutation/min_sum", "generalization/mondrian"} <= {*ranges}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("anatomi/local", "did you mean `anatomy`"),
+        ("anatomy/locl", "did you mean `local`"),
+        ("anatomy/local/direct", "too much"),
+        ("join/mondrian/direkt", "did you mean `direct`"),
+        ("swap/local", "too much"),
+        ("a/b/c/d", "there is no `a`"),
+        ("join/mondrian/direct/x", "too much"),
+        ("", "there is no ``"),
+    ],
+)
+def test_a_misspelt_method_is_an_error(text, told, table):
+    with pytest.raises(InputError) as error:
+        discreet.compare(table, policy(), methods=["anatomy/local", text])
+    assert told in str(error.value)
+
+
+def test_methods_are_read():
+    assert method("anatomy").name == "anatomy"
+    assert method("swap").name == "swap"
+    assert method(" join/topdown/direct").name == "join/topdown/direct"
+
+
+def test_bad_input(table):
+    with pytest.raises(InputError, match="too few"):
+        discreet.compare(table, policy(), queries=0)
+    with pytest.raises(InputError, match="no method"):
+        discreet.compare(table, policy(), methods=[])
+    with pytest.raises(PolicyError, match="heigth"):
+        discreet.compare(table, policy(quasi=["heigth"]))
+    with pytest.raises(InputError, match="no question"):
+        discreet.compare(table.slice(0, 0), policy(), methods=["anatomy"])
+
+
+def test_questions_have_the_selectivity_that_was_asked_for(table):
+    with closing(discreet.read(table)) as private:
+        asked = workload(private, policy(quasi=["age", "sex", "education", "zipcode"]), 60, np.random.default_rng(3))
+    base = duckdb.connect()
+    base.register("microdata", table)
+    assert len(asked) == 60
+    assert {query.aggregate for query in asked} == {"count", "sum", "avg"}
+    shares = []
+    for query in asked:
+        value, count = (
+            base.execute(text).fetchone()[0]
+            for text in (query.sql, query.sql.replace(query.sql[7 : query.sql.index(" AS answer")], "COUNT(*)"))
+        )
+        assert query.truth == pytest.approx(float(value))
+        assert query.matching == pytest.approx(count / 600)
+        shares.append(count / 600)
+    assert all(FAR[0] <= share <= FAR[1] for share in shares)
+    assert 0.05 <= np.median(shares) <= 0.12
+    sensitive = [" AND " in query.sql and '"salary"' in query.sql.split("WHERE")[1] for query in asked]
+    assert 0.25 < np.mean(sensitive) < 0.75
+
+
+def test_values_of_every_kind_can_be_asked_for(tmp_path):
+    chance = np.random.default_rng(1)
+    rows = 400
+    table = pa.table(
+        {
+            "born": pa.array(chance.integers(0, 4000, rows).astype("datetime64[D]")),
+            "seen": pa.array(chance.integers(0, 10**9, rows).astype("datetime64[s]")),
+            "member": pa.array(chance.random(rows) < 0.3),
+            "height": pa.array([None if x < 160 else round(x, 1) for x in chance.normal(170, 8, rows).tolist()]),
+            "town": chance.choice(["o'clock", 'a"b', "c"], rows),
+            "paid": pa.array(chance.integers(0, 90, rows)).cast(pa.decimal128(22, 2)),
+        }
+    )
+    rules = discreet.Policy(
+        quasi=["born", "seen", "member", "height", "town"], sensitive="paid", guarantee={"l": 3}, name="kinds"
+    )
+    found = discreet.compare(table, rules, methods=["anatomy/deal", "generalization/mondrian"], queries=30, seed=4)
+    for outcome in found.outcomes:
+        assert (outcome.answered, outcome.outside, outcome.unanswered) == (30, 0, None)
+
+
+def test_missing_values_that_are_withheld_are_not_asked_for(table):
+    salary = [None if i % 3 else value for i, value in enumerate(table["salary"].to_pylist())]
+    holes = table.set_column(8, "salary", pa.array(salary, pa.int32()))
+    rules = policy(missing_sensitive="withhold")
+    [outcome] = discreet.compare(holes, rules, methods=["anatomy/local"], queries=10, seed=1).outcomes
+    assert (outcome.answered, outcome.outside) == (10, 0)
+
+
+@pytest.mark.parametrize(("name", "start"), [("chart.png", b"\x89PNG"), ("chart.SVG", b"<?xml")])
+def test_the_chart(comparison, tmp_path, name, start):
+    pytest.importorskip("matplotlib")
+    path = comparison.chart(tmp_path / name)
+    content = path.read_bytes()
+    assert content.startswith(start)
+    if name.endswith("SVG"):
+        for text in ("anatomy/local", "refused", "median error", "mean width", "not to be published"):
+            assert text in content.decode()
+
+
+def test_a_chart_of_refusals_only(table, tmp_path):
+    pytest.importorskip("matplotlib")
+    found = discreet.compare(table, policy(), methods=["permutation/min_sum"], queries=1)
+    assert found.chart(tmp_path / "chart.png").stat().st_size > 1000
+
+
+def test_a_chart_that_cannot_be_drawn_is_told_before_the_work(comparison, tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="not a chart"):
+        comparison.chart(tmp_path / "chart.jpg")
+    with pytest.raises(InputError, match="no folder"):
+        comparison.chart(tmp_path / "nowhere" / "chart.png")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match="matplotlib is not installed") as error:
+        comparison.chart(tmp_path / "chart.png")
+    assert "discreet[charts]" in str(error.value)
+
+
+@pytest.fixture(scope="module")
+def desk(table, tmp_path_factory):
+    place = tmp_path_factory.mktemp("desk")
+    pyarrow.csv.write_csv(table, place / "patients.csv")
+    (place / "policy.toml").write_text(POLICY, encoding="utf-8")
+    return place
+
+
+def test_the_command(run, desk, tmp_path):
+    pytest.importorskip("matplotlib")
+    arguments = ["compare", desk / "patients.csv", "--policy", desk / "policy.toml", "--queries", "5", "--seed", "1"]
+    more = ["--methods", "anatomy/local,generalization/full_domain", "--chart", tmp_path / "chart.png"]
+    status, out, err = run(*arguments, *more)
+    assert (status, err) == (0, "")
+    assert out.startswith("patients: 600 rows, l = 4, 5 random questions\n")
+    assert "generalization/full_domain: refused: " in out
+    assert out.rstrip().endswith("not to be published.")
+    assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_as_json(run, desk):
+    arguments = ["compare", desk / "patients.csv", "--policy", desk / "policy.toml", "--queries", "5", "--seed", "1"]
+    more = ["--methods", "anatomy/local", "--methods", "permutation/min_sum"]
+    status, out, err = run(*arguments, *more, "--json")
+    told = json.loads(out)
+    assert (status, err) == (0, "")
+    assert list(told) == ["table", "rows", "guarantee", "queries", "outcomes", "chart", "note"]
+    assert [outcome["method"] for outcome in told["outcomes"]] == ["anatomy/local", "permutation/min_sum"]
+    assert told["outcomes"][0]["refused"] is None
+    assert "`e`" in told["outcomes"][1]["refused"]
+    assert "not to be published" in told["note"]
+
+
+def test_mistakes_of_the_command(run, desk, tmp_path):
+    arguments = ["compare", desk / "patients.csv", "--policy", desk / "policy.toml"]
+    for more, told in (
+        (["--methods", "anatomy/locl"], "did you mean"),
+        (["--chart", tmp_path / "chart.jpg"], "not a chart"),
+        (["--public", tmp_path / "nobody.csv"], "nobody.csv"),
+    ):
+        status, out, err = run(*arguments, *more)
+        assert (status, out) == (1, ""), more
+        assert told in err
+    assert run("compare", desk / "patients.csv")[0] == 2
+    assert run(*arguments, "--queries", "0")[0] == 2
+
+
+def test_help_has_an_example(run):
+    status, out, err = run("compare", "--help")
+    assert (status, err) == (0, "")
+    assert "Example: discreet compare patients.csv --policy policy.toml" in " ".join(out.split())
+    assert "keep it to yourself" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("heavy", ["matplotlib", "duckdb", "numpy"])
+def test_help_loads_nothing_heavy(heavy):
+    program = f"import sys, discreet.cli; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    assert Path(sys.executable).exists()

@@ -1,0 +1,30 @@
+"""Compiled checks of the promises, against counting by hand."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.partition import promises
+from partition.spaces import cases, guarantee, keeps
+
+
+@settings(max_examples=200, deadline=None)
+@given(case=cases(forms=("set",)), data=st.data())
+def test_sweep_marks_every_cut(case, data):
+    _, sensitive, promised = case
+    rule, counts = guarantee(promised).thresholds, np.zeros(8, np.int32)
+    works = np.empty(sensitive.size + 1, np.bool_)
+    promises.sweep(sensitive, rule, counts, works)
+    values = sensitive.tolist()
+    expected = [keeps(values[:i], promised) and keeps(values[i:], promised) for i in range(len(values) + 1)]
+    assert works.tolist() == expected
+    assert not counts.any()
+
+
+@settings(max_examples=200, deadline=None)
+@given(case=cases(forms=("set",)), size=st.integers(1, 60))
+def test_runs_keep_what_counting_says(case, size):
+    _, sensitive, promised = case
+    rule, counts = guarantee(promised).thresholds, np.zeros(8, np.int32)
+    assert promises.keeps(sensitive[:size], rule, counts) == keeps(sensitive[:size].tolist(), promised)
+    assert not counts.any()
