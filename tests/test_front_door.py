@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_public_names_are_pinned():
-    assert dir(discreet) == ["Policy", "ask", "open_release", "publish", "read", "verify"]
+    assert dir(discreet) == ["Policy", "ask", "compare", "metrics", "open_release", "publish", "read", "verify"]
     assert all(callable(getattr(discreet, name)) for name in dir(discreet))
     with pytest.raises(AttributeError, match="nonsense"):
         discreet.nonsense  # noqa: B018

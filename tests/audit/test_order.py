@@ -24,8 +24,9 @@ from discreet.table import read
 
 ROWS = 20_000
 L = 5
-FOR_L = [name for name, partition in PARTITIONS.items() if not partition.keeps or "l" in partition.keeps]
-FOR_RANGES = [name for name, partition in PARTITIONS.items() if not partition.keeps or "e" in partition.keeps]
+FREE = {name: partition.keeps for name, partition in PARTITIONS.items() if not partition.trees}
+FOR_L = [name for name, keeps in FREE.items() if not keeps or "l" in keeps]
+FOR_RANGES = [name for name, keeps in FREE.items() if not keeps or "e" in keeps]
 LARGE = [name for name in FOR_RANGES if name != "min_max_exact"]
 
 

@@ -21,7 +21,7 @@ import pytest
 from discreet import Policy, publish, verify
 from discreet.cli import main
 
-COMMANDS = ("inspect", "publish", "ask", "verify", "demo")
+COMMANDS = ("inspect", "publish", "ask", "verify", "audit", "compare", "demo")
 PROGRAM = Path(sys.executable).with_name("discreet")
 POLICY = """
 name = "patients"
@@ -185,8 +185,8 @@ def test_publish_as_json(run, desk, to):
     status, out, err = run("publish", desk / "patients.csv", *arguments)
     told = json.loads(out)
     assert (status, err) == (0, "")
-    assert list(told) == ["release", "withheld", "promise"]
-    assert (told["release"], told["withheld"]) == (str(to), 0)
+    assert list(told) == ["release", "withheld", "suppressed", "promise"]
+    assert (told["release"], told["withheld"], told["suppressed"]) == (str(to), 0, 0)
     assert told["promise"] == json.loads((to / "datapackage.json").read_text(encoding="utf-8"))["discreet"]
     assert told["promise"]["for_publication"] is False
 

@@ -95,12 +95,15 @@ def test_a_point_may_suppress_more_than_one_below():
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("name", "value"), [("KEPT", 0), ("NEAR", 0), ("KEY", 6 * 30)])
-def test_memory_and_keys_change_nothing(monkeypatch, loss, name, value):
+@pytest.mark.parametrize(
+    "changed", [{"KEPT": 0}, {"NEAR": 0}, {"KEY": 200, "PACK": 1}, {"KEY": 1, "PACK": 20}], ids=str
+)
+def test_memory_and_keys_change_nothing(monkeypatch, loss, changed):
     """Always from the lowest point, always by hash, and in several steps as if keys were short."""
-    monkeypatch.setattr(lattice, name, value)
+    for name, value in changed.items():
+        monkeypatch.setattr(lattice, name, value)
 
-    @MANY
+    @settings(MANY, max_examples=60)
     @given(table=tables(), suppression=st.sampled_from([0.0, 0.2]), promised=st.sampled_from(PROMISES))
     def with_it(table, suppression, promised):
         check(*table, promised, suppression, loss)

@@ -231,3 +231,10 @@ def test_a_value_without_a_path_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ulcer"):
         discreet.publish(people(), policy(hierarchies={"illness": {"tree": tree}}), to=tmp_path / "r")
     assert not (tmp_path / "r").exists()
+
+
+def test_infinite_values_have_no_box(tmp_path: Path) -> None:
+    table = pa.table({"a": [1.0, 2.0, float("inf")], "s": [1, 2, 3]})
+    rules = discreet.Policy(quasi=["a"], sensitive="s", guarantee={"k": 2}, publication="generalization")
+    with pytest.raises(InputError, match="`a` holds infinite values"):
+        discreet.publish(table, rules, to=tmp_path / "r")

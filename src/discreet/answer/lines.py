@@ -46,6 +46,10 @@ class Line:
     def timed(self) -> bool:
         return self.kind.type.startswith("TIME")
 
+    @property
+    def temporal(self) -> bool:
+        return self.timed or self.kind.type == "DATE"
+
     def place(self, value: exp.Expr) -> exp.Expr:
         """Where a value lies, as SQL; a ranked one is looked up instead."""
         if self.kind.type == "DATE":
@@ -73,39 +77,39 @@ class Line:
         """The place of a number; None if it has none."""
         if isinstance(number, float | Decimal) and (isnan(number) or isinf(number)):
             return -inf if number == -inf else inf  # not a number comes after all others
-        if not isinstance(number, int | float | Decimal):
+        if not isinstance(number, int | float | Decimal | Fraction):
             return None
         return Fraction(number) / DAY if self.kind.type == "DATE" else Fraction(number)
 
-    def cover(self, region: Region, *, complete: bool) -> Cover:
-        """How far a region covers a box; of a length only the share is meant.
+    def cover(self, region: Region, hits: str, *, complete: bool) -> Cover:
+        """How far a region covers a box, given how many points of the box lie in it, as SQL.
 
         Of a box that may hold anything, nothing is known unless the region is `complete`.
         """
-        if self.form == "length":
-            anywhere = exp.true()
-            return Cover(anywhere, anywhere, parse_one(self._share_of_length(region), dialect="duckdb"))
-        terms = [_overlap(*run, more=" + 1") for run in region.whole()]
-        hits = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(terms)} END{' + gap' if region.missing else ''}"
-        return Cover(
-            *(
-                parse_one(text, dialect="duckdb")
-                for text in (
-                    f"CASE WHEN missing IS NULL THEN {complete and region.everything} ELSE {hits} = width END",
-                    f"CASE WHEN missing IS NULL THEN {not complete or not region.nothing} ELSE {hits} > 0 END",
-                    f"CAST({hits} AS DOUBLE) / NULLIF(width, 0)",
-                )
-            )
+        counted = f"{hits} + gap" if region.missing else hits
+        texts = (
+            f"CASE WHEN missing IS NULL THEN {complete and region.everything} ELSE {counted} = width END",
+            f"CASE WHEN missing IS NULL THEN {not complete or not region.nothing} ELSE {counted} > 0 END",
+            f"CAST({counted} AS DOUBLE) / NULLIF(width, 0)",
         )
+        return Cover(*(parse_one(text, dialect="duckdb") for text in texts))
 
-    def _share_of_length(self, region: Region) -> str:
-        overlaps = [_overlap(self._end(each.low), self._end(each.high)) for each in region.intervals]
-        inside = [self._inside(each) for each in region.intervals]
-        points = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(inside)} END{' + gap' if region.missing else ''}"
-        return f"""
-            CASE WHEN stop > start THEN CAST({_sum(overlaps)} AS DOUBLE) / width
-                 ELSE CAST({points} AS DOUBLE) / NULLIF(CASE WHEN start IS NULL THEN 0 ELSE 1 END + gap, 0) END
+    def share(self, region: Region) -> exp.Expr:
+        """The share of the length of a box that lies in a region; of a single point, whether it does."""
+        points = [each for each in region.intervals if each.low == each.high]
+        spans = [each for each in region.intervals if each.low != each.high]
+        inside = [self._inside(each) for each in spans]
+        if points:
+            inside.append(
+                f"CASE WHEN start IN ({', '.join(repr(self._end(each.low)) for each in points)}) THEN 1 ELSE 0 END"
+            )
+        overlaps = _sum([_overlap(self._end(each.low), self._end(each.high)) for each in spans])
+        counted = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(inside)} END{' + gap' if region.missing else ''}"
+        text = f"""
+            CASE WHEN stop > start THEN CAST({overlaps} AS DOUBLE) / width
+                 ELSE CAST({counted} AS DOUBLE) / NULLIF(CASE WHEN start IS NULL THEN 0 ELSE 1 END + gap, 0) END
         """
+        return parse_one(text, dialect="duckdb")
 
     def _inside(self, interval: Interval) -> str:
         """1 if the start of a box lies in an interval, else 0."""
@@ -119,6 +123,11 @@ class Line:
         if isinf(place):
             return None
         return round(place) if self.timed else float(max(-Fraction(FARTHEST), min(Fraction(place), Fraction(FARTHEST))))
+
+
+def hits_of(runs: Sequence[tuple[int | None, int | None]]) -> str:
+    """How many points of a box lie in runs of whole numbers, as SQL."""
+    return f"CASE WHEN start IS NULL THEN 0 ELSE {_sum([_overlap(*run, more=' + 1') for run in runs])} END"
 
 
 def _overlap(low: float | None, high: float | None, more: str = "") -> str:

@@ -1,47 +1,37 @@
 """How far a condition covers the boxes of a generalized release, column by column.
 
-A label is looked at value by value, once for all boxes that show it. Of an ordered column the
-region where the condition holds is found first: from its constants; else, if the column has few
-values in all, by trying each; and then it is measured against every box. What cannot be told so, and
-what compares columns with each other, is looked at in all points of a box, if they are few.
+A label is looked at value by value, once for all boxes that show it. Of an ordered column the region
+where the condition holds is found first, and then measured against every box: if it has many runs, with
+the number of points in all runs up to either end of the box. What has no such region, and what compares
+columns with each other, is looked at in all points of a box, if they are few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-import pyarrow as pa
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
 from discreet.answer.covers import Cover, Leaf, always
-from discreet.answer.lines import Line
-from discreet.answer.regions import Place, Region, constants, readable, region, runs
+from discreet.answer.lines import Line, hits_of
+from discreet.answer.located import Run, located
+from discreet.answer.regions import Region
 from discreet.answer.truths import Types, part, placed, share_of_points, truths
-from discreet.errors import EngineError
 
-MOST_TRIED = 100_000  # values of a column that a condition is tried on, one by one
-MOST_RUNS = 300  # of values in a row for which it holds
-
-
-@dataclass(frozen=True)
-class _Told:
-    """A region: whether the engine sees it just so, and whether it reaches beyond the boxes of the release."""
-
-    region: Region
-    exact: bool = True
-    complete: bool = True
+FEW_RUNS = 8
+FAR = 2**100  # beyond every whole number of a column
 
 
 class Measures:
     """Measures the leaves of one condition; `looks` are the relations that their covers speak of."""
 
-    def __init__(self, types: Types, run: Callable[[exp.Expr], pa.Table]) -> None:
+    def __init__(self, types: Types, run: Run) -> None:
         self.looks: dict[str, exp.Query] = {}
         self._types = types
         self._run = run
         self._numbers = {name: i for i, name in enumerate(types)}
         self._joined: dict[str, int] = {}  # relations beside `boxes`, and the number of the label they are joined by
+        self._counted = exp.select("boxes.*").from_("boxes")
 
     def __call__(self, leaf: Leaf) -> Cover:
         if not leaf.names:
@@ -54,6 +44,9 @@ class Measures:
     def boxes(self) -> exp.Select:
         """The boxes, beside all that covers speak of."""
         query = exp.select().from_("boxes")
+        if len(self._counted.expressions) > 1:
+            self.looks["counted"] = self._counted
+            query = exp.select().from_(exp.to_table("counted").as_("boxes"))
         for name, i in self._joined.items():
             query = query.join(name, on=f"boxes.label_{i} = {name}.label")
         return query
@@ -80,73 +73,49 @@ class Measures:
         return Cover(part("COALESCE(:s = 1, FALSE)", s=found), part("COALESCE(:s > 0, TRUE)", s=found), found)
 
     def _measured(self, leaf: Leaf) -> Cover:
+        """The cover by the region of the condition, if it has one."""
         [name] = leaf.names
         line = Line(self._types[name])
-        told = self._told(leaf.condition, name, line) if readable(leaf.condition) else None
-        if told is None and line.form != "length":
-            told = self._tried(leaf.condition, name, line)
-        if told is None:
+        found = located(leaf.condition, self._numbers[name], line, self._run)
+        if found is None:
             return self._at_points(leaf)
-        found = line.cover(told.region, complete=told.complete)
-        found = Cover(*(placed(each, name, self._types) for each in (found.every, found.some, found.share)))
-        if told.exact and line.form == "whole":
-            return always(holds=False) if told.complete and told.region.nothing else found
-        by_ends = truths(leaf.condition, self._types)
-        return Cover(part(":t = 1", t=by_ends.least), part(":t = 1", t=by_ends.most), found.share)
+        if found.exact and found.complete and found.region.nothing:
+            return always(holds=False)
+        if line.form == "length":
+            return self._by_ends(leaf, placed(line.share(found.region), name, self._types))
+        hits = self._count(found.region, name)
+        cover = line.cover(found.region, hits, complete=found.complete)
+        every, some, share = (placed(each, name, self._types) for each in (cover.every, cover.some, cover.share))
+        return Cover(every, some, share) if found.exact else self._by_ends(leaf, share)
 
-    def _told(self, condition: exp.Expr, name: str, line: Line) -> _Told | None:
-        """The region of a condition by the constants in it; None if one of them has no place."""
-        found = list(dict.fromkeys(constants(condition)))
-        if not found:
-            return _Told(region(condition, lambda _: None))
-        asked = [item for each in found for item in self._asked(each, name, line)]
-        try:
-            [row] = self._run(exp.select(*(exp.alias_(each, f"c{i}") for i, each in enumerate(asked)))).to_pylist()
-        except EngineError:
-            return None
-        told = list(row.values())
-        places: dict[exp.Expr, Place | None] = {}
-        for each, number, missing in zip(found, told[::2], told[1::2], strict=True):
-            places[each] = None if missing else line.located(number)
-            if places[each] is None and not missing:
-                return None
-        # other than we do, the engine may round a whole number before it compares it with a float
-        return _Told(region(condition, places.__getitem__), exact=not any(isinstance(each, float) for each in told))
+    def _by_ends(self, leaf: Leaf, share: exp.Expr) -> Cover:
+        found = truths(leaf.condition, self._types)
+        return Cover(part(":t = 1", t=found.least), part(":t = 1", t=found.most), share)
 
-    def _asked(self, constant: exp.Expr, name: str, line: Line) -> tuple[exp.Expr, exp.Expr]:
-        """What to ask about a constant: its number, and whether it is missing."""
-        number = line.number(constant)
-        if line.form == "ranked":
-            upto = part(
-                "(COUNT(*) FILTER (WHERE value <= :c) + COUNT(*) FILTER (WHERE value < :c) + 1) / 2", c=constant
-            )
-            number = exp.Subquery(this=exp.select(upto).from_(f"known_{self._numbers[name]}"))
-        return number, part("(:c) IS NULL", c=constant.copy())
-
-    def _tried(self, condition: exp.Expr, name: str, line: Line) -> _Told | None:
-        """The region of a condition by trying all values that boxes of the release may hold; None if they are many."""
-        i = self._numbers[name]
-        ends = part("SELECT CAST(MIN(start) AS VARCHAR) AS a, CAST(MAX(stop) AS VARCHAR) AS b FROM boxes")
-        low, high = self._run(placed(ends, name, self._types)).to_pylist()[0].values()
-        if low is None or int(high) - int(low) >= MOST_TRIED or max(-int(low), int(high)) > 2**62:
-            return None
-        if line.form == "ranked":
-            values = exp.select("place", "value").from_(f"known_{i}")
+    def _count(self, region: Region, name: str) -> str:
+        """Let the points of every box that lie in a region be counted; returns what the count is called."""
+        hits, i = f"hits_{len(self._counted.expressions)}", self._numbers[name]
+        runs = region.whole()
+        if len(runs) <= FEW_RUNS:
+            counted = placed(parse_one(hits_of(runs), dialect="duckdb"), name, self._types)
         else:
-            every = exp.select(f"UNNEST(RANGE({low}, {int(high) + 1})) AS place").subquery("every_place")
-            value = exp.alias_(line.value(exp.column("place")), "value")
-            values = exp.select("place", value).from_(every)
-        absent = exp.select(exp.null(), exp.cast(exp.null(), line.kind.type, dialect="duckdb"))
-        tried = exp.union(values, absent, distinct=False).subquery("tried")
-        holds = condition.transform(lambda each: exp.column("value") if isinstance(each, exp.Column) else each)
-        query = exp.select("CAST(place AS BIGINT) AS place").from_(tried).where(holds).order_by("place NULLS LAST")
-        try:
-            places = self._run(query).column(0)
-        except EngineError:
-            return None
-        missing = places.null_count > 0
-        found = runs(places.drop_null().to_pylist(), missing=missing)
-        return _Told(found, complete=False) if len(found.intervals) <= MOST_RUNS else None
+            self.looks[f"runs_{hits}"] = exp.select("*").from_(_with_points_before(runs))
+            for alias, end in ((f"upto_{hits}", f"boxes.stop_{i}"), (f"under_{hits}", f"boxes.start_{i} - 1")):
+                table, at = exp.to_table(f"runs_{hits}").as_(alias), exp.condition(f"{end} >= {alias}.low")
+                self._counted.append("joins", exp.Join(this=table, method="ASOF", side="LEFT", on=at))
+            counted = parse_one(MANY.format(hits=hits, i=i), dialect="duckdb")
+        self._counted = self._counted.select(exp.alias_(counted, f"{hits}_{i}"))
+        return hits
+
+
+def _with_points_before(runs: Sequence[tuple[int | None, int | None]]) -> exp.Expr:
+    """Runs, and how many points all runs before have."""
+    rows, before = [], 0
+    for low, high in runs:
+        first, last = -FAR if low is None else low, FAR if high is None else high
+        rows.append((first, last, before))
+        before += last - first + 1
+    return exp.values(rows, alias="runs", columns=["low", "high", "before"])
 
 
 def _meant(cover: exp.Expr) -> exp.Expr:
@@ -158,3 +127,11 @@ def _meant(cover: exp.Expr) -> exp.Expr:
         return node
 
     return cover.transform(told)
+
+
+# The points of all runs up to the end of a box, less those of all runs before its start.
+MANY = """
+    CASE WHEN boxes.start_{i} IS NULL THEN 0 ELSE
+      COALESCE(upto_{hits}.before + LEAST(boxes.stop_{i}, upto_{hits}.high) - upto_{hits}.low + 1, 0)
+      - COALESCE(under_{hits}.before + LEAST(boxes.start_{i} - 1, under_{hits}.high) - under_{hits}.low + 1, 0) END
+"""

@@ -23,22 +23,20 @@ Claim: joined_releases_equal_brute_force — the same, over all choices of the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
-import pyarrow as pa
 from sqlglot import exp, parse_one
 
 from discreet.answer.covers import cover
 from discreet.answer.lines import Line
+from discreet.answer.located import Run
 from discreet.answer.measures import Measures
 from discreet.answer.question import Question
 from discreet.answer.truths import Kind, Types, part
 from discreet.errors import EngineError, QueryError
 from discreet.release.manifest import Join, Side
-
-Run: TypeAlias = Callable[[exp.Expr], pa.Table]
 
 TYPES = {
     "integer": "HUGEINT",

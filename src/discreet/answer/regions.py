@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from discreet.answer.truths import SIGNS, TURNED, is_column, is_constant
+from discreet.answer.truths import SIGNS, TURNED, asks_whether, is_column, is_constant
 
 Place: TypeAlias = Fraction | float  # a float is infinite
 Places: TypeAlias = Callable[[exp.Expr], Place | None]  # where a constant lies on the line; None if it is missing
@@ -83,15 +83,10 @@ def _atoms(node: exp.Expr) -> Iterator[exp.Expr]:
     node = node.unnest()
     if isinstance(node, exp.And | exp.Or):
         yield from (atom for each in node.flatten() for atom in _atoms(each))
-    elif isinstance(node, exp.Not) or _asks_whether(node):
+    elif isinstance(node, exp.Not) or asks_whether(node):
         yield from _atoms(node.this)
     else:
         yield node
-
-
-def _asks_whether(node: exp.Expr) -> bool:
-    """Whether a node is `… IS TRUE` or `… IS FALSE`."""
-    return isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean)
 
 
 def _compares(atom: exp.Expr) -> bool:
@@ -164,7 +159,7 @@ class _Cells:
             return self._both(map(self.truth, node.flatten()))
         if isinstance(node, exp.Or):
             return self._either(map(self.truth, node.flatten()))
-        if _asks_whether(node):
+        if asks_whether(node):
             holds = self.truth(node.this)[0 if node.expression.this else 1]
             return holds, self.all ^ holds
         return self._of_atom(node)

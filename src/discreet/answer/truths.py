@@ -74,7 +74,7 @@ def truths(condition: exp.Expr, types: Types, *, listed: bool = True) -> Truths:
     if len(names) == 1 and not types[names[0]].interval:
         return _over_points(node, names, types, ANYTHING)
     by_parts = _of_parts(node, types)
-    exact = simple(node) if len(names) == 1 else isinstance(node, exp.And | exp.Or | exp.Not)
+    exact = simple(node) if len(names) == 1 else isinstance(node, exp.And | exp.Or | exp.Not) or asks_whether(node)
     return by_parts if exact or not listed else _over_points(node, names, types, by_parts)
 
 
@@ -92,6 +92,10 @@ def _of_parts(node: exp.Expr, types: Types) -> Truths:
     several = len(names_in(node)) > 1
     if isinstance(node, exp.Not):
         return truths(node.this, types, listed=several).negated()
+    if asks_whether(node):
+        found = truths(node.this, types, listed=several)
+        found = found if node.expression.this else found.negated()
+        return Truths(*(part("CASE WHEN :t = 1 THEN 1 ELSE -1 END", t=end) for end in (found.least, found.most)))
     if isinstance(node, exp.And | exp.Or):
         parts = _gathered(node) if several else node.flatten()
         return _joined(type(node), [truths(each, types, listed=several) for each in parts])
@@ -216,12 +220,19 @@ def simple(node: exp.Expr) -> bool:
         case exp.Between() as between:
             ends = between.args["low"], between.args["high"]
             return is_column(between.this) and all(map(is_constant, ends)) and not between.args.get("symmetric")
+        case exp.Is(expression=exp.Boolean()) as test:
+            return simple(test.this)
         case exp.Is() as test:
             return is_column(test.this) and isinstance(test.expression, exp.Null)
         case atom if type(atom) in SIGNS:
             sides = atom.this, atom.expression
             return any(map(is_column, sides)) and any(map(is_constant, sides))
     return False
+
+
+def asks_whether(node: exp.Expr) -> bool:
+    """Whether a node is `… IS TRUE` or `… IS FALSE`."""
+    return isinstance(node, exp.Is) and isinstance(node.expression, exp.Boolean)
 
 
 def is_column(node: exp.Expr) -> bool:

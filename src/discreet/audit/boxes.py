@@ -87,9 +87,9 @@ def _range(side: Side, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Float
     """The length of each box in one column, and its share of the whole."""
     low, high = _places(side, shown[side.low or ""], shown[side.high or ""])
     ended = ~np.isnan(low)
-    extent = float(high[ended].max() - low[ended].min()) if ended.any() else np.nan
-    span = np.where(low == high, 0.0, high - low)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # values may be infinite
+        extent = float(high[ended].max() - low[ended].min()) if ended.any() else np.nan
+        span = np.where(low == high, 0.0, high - low)
         share = np.where(span == 0, 0.0, np.nan_to_num(span / extent, nan=1.0))
     absent: npt.NDArray[np.bool_] = np.zeros(low.size, np.bool_)
     if side.missing is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, TypeAlias
 
 import numba as nb
@@ -25,7 +26,8 @@ Point: TypeAlias = tuple[int, ...]
 
 KEPT = 8  # times the distinct rows that are kept in memory
 KEY = 2**62  # keys are smaller
-NEAR = 16  # keys per group up to which a table of all keys is faster than a hash table
+PACK = 2**12  # codes of several axes that are looked up at once
+NEAR = 32  # times the distinct rows up to which a table of all keys is used, and a hash table beyond
 
 
 @dataclass(frozen=True)
@@ -77,38 +79,37 @@ class Lattice:
 
     axes: tuple[Axis, ...]
     codes: npt.NDArray[Any]  # of the distinct rows, one after the other
+    packs: tuple[tuple[int, ...], ...]  # axes that are looked up together
+    packed: npt.NDArray[Any]  # the code of each distinct row in each pack
     distinct: Codes  # which of them each row is
     values: int  # the kinds of sensitive values; 0 if nobody asks
     lowest: Groups
+    _places: Codes  # a table for keys, all -1 between uses
     _kept: list[Groups] = field(default_factory=list)
 
     @classmethod
     def of(cls, space: Sequence[Dimension], sensitive: Codes | None) -> Lattice:
         """The lattice of a table with one quasi-identifier or more; without sensitive values if only rows matter."""
-        order, sorted_ = _sort(space), []
-        first = np.zeros(order.size, np.bool_)
-        first[:1] = True
-        for dimension in space:
-            held = dimension.codes[order]
-            first[1:] |= held[1:] != held[:-1]
-            sorted_.append(held)
-        firsts = np.flatnonzero(first)
+        order = _sort(space)
+        columns = [dimension.codes[order] for dimension in space]
+        differs = np.zeros(order.size, np.bool_)  # from the row before
+        differs[:1] = True
+        for column in columns:
+            differs[1:] |= column[1:] != column[:-1]
+        firsts = np.flatnonzero(differs)
         distinct = np.empty(order.size, np.int32)
-        distinct[order] = np.cumsum(first) - 1
-        sizes = np.diff(firsts, append=order.size)
-        few = max(dimension.size for dimension in space) <= 2**16
-        codes = np.empty((firsts.size, len(space)), np.uint16 if few else np.int32)
-        for i, held in enumerate(sorted_):
-            codes[:, i] = held[firsts]
-        ones = np.ones(order.size, np.int32)
-        held, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
-        entries = tally(distinct[: held.size], held, ones, firsts.size, kinds)
-        lowest = Groups((0,) * len(space), np.arange(firsts.size, dtype=np.int32), sizes, *entries)
-        return cls(tuple(Axis.of(dimension) for dimension in space), codes, distinct, kinds, lowest)
-
-    @property
-    def fast(self):
-        return sorted(range(len(self.axes)), key=lambda i: self.axes[i].size)
+        distinct[order] = np.cumsum(differs) - 1
+        codes = _table([column[firsts] for column in columns])
+        values, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
+        entries = tally(distinct[: values.size], values, np.ones(values.size, np.int32), firsts.size, kinds)
+        everyone, sizes = np.arange(firsts.size, dtype=np.int32), np.diff(firsts, append=order.size)
+        lowest = Groups((0,) * len(space), everyone, sizes, *entries)
+        axes = tuple(Axis.of(dimension) for dimension in space)
+        places = np.full(min(NEAR * firsts.size, prod(axis.kinds[0] for axis in axes)), -1, np.int32)
+        packs = _packs(space)
+        sizes = [dimension.size for dimension in space]
+        packed = _table([_packed([codes[:, i] for i in pack], [sizes[i] for i in pack]) for pack in packs])
+        return cls(axes, codes, packs, packed, distinct, kinds, lowest, places)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -150,35 +151,77 @@ class Lattice:
     def _roll_up(self, start: Groups, point: Point) -> tuple[Codes, Groups]:
         """The group at `point` of every group of a point below it, and the groups there."""
         found, number = np.zeros(start.sizes.size, np.int32), 1
-        kinds = [axis.kinds[i] for axis, i in zip(self.axes, point, strict=True)]
-        waiting = [i for i in self.fast if kinds[i] > 1] or [0]
-        while waiting:  # as many axes at once as a key has room for
-            strides, span = {}, number
-            while waiting and span * kinds[waiting[0]] <= KEY:
-                axis = waiting.pop(0)
-                strides[axis] = span
-                span *= kinds[axis]
-            worth = [self.axes[i].nodes[point[i]] * stride for i, stride in strides.items()]
-            offsets = np.cumsum([0, *(of_code.size for of_code in worth)])
-            keys = _keys(found, self.codes, start.firsts, np.array(list(strides)), offsets, np.concatenate(worth))
-            found, firsts, sizes = merge(keys, span, start.sizes)
+        waiting = list(range(len(self.packs)))
+        while waiting:  # as many packs at once as a key has room for
+            worth: dict[int, Counts] = {}
+            span = number
+            while waiting and (not worth or span * self._kinds(waiting[0], point) <= KEY):
+                pack = waiting.pop(0)
+                if not worth or self._kinds(pack, point) > 1:
+                    worth[pack], span = self._worth(pack, point, span)
+            offsets = np.cumsum([0, *(of_code.size for of_code in worth.values())])
+            taken, flat = np.array(list(worth)), np.concatenate(list(worth.values()))
+            keys = _keys(found, self.packed, start.firsts, taken, offsets, flat)
+            found, firsts, sizes = merge(keys, span, start.sizes, self._places)
             number = firsts.size
         entries = tally(found[start.entry_groups], start.entry_values, start.entry_counts, number, self.values)
         return found, Groups(point, start.firsts[firsts], sizes, *entries)
 
+    def _kinds(self, pack: int, point: Point) -> int:
+        """How many nodes a pack has at a point."""
+        return prod(self.axes[i].kinds[point[i]] for i in self.packs[pack])
+
+    def _worth(self, pack: int, point: Point, span: int) -> tuple[Counts, int]:
+        """What each code of a pack adds to a key whose lower digits span as much; and what they span then."""
+        worth = np.zeros(1, np.int64)
+        for i in self.packs[pack]:
+            worth = np.add.outer(self.axes[i].nodes[point[i]] * span, worth).ravel()
+            span *= self.axes[i].kinds[point[i]]
+        return worth, span
+
+
+def _packs(space: Sequence[Dimension]) -> tuple[tuple[int, ...], ...]:
+    """Axes in the order of their size, as many in each pack as a small table has room for."""
+    packs: list[list[int]] = [[]]
+    for i in _by_size(space):
+        if packs[-1] and prod(space[j].size for j in [*packs[-1], i]) > PACK:
+            packs.append([])
+        packs[-1].append(i)
+    return tuple(map(tuple, packs))
+
+
+def _packed(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> Counts:
+    """Several columns as one, the first being the lowest digit."""
+    strides = np.cumprod([1, *sizes])
+    return np.sum([column.astype(np.int64) * strides[i] for i, column in enumerate(columns)], axis=0)
+
+
+def _table(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Columns side by side, in few bytes."""
+    few = max(int(column.max()) for column in columns) < 2**16
+    table = np.empty((columns[0].size, len(columns)), np.uint16 if few else np.int32)
+    for i, column in enumerate(columns):
+        table[:, i] = column
+    return table
+
+
+def _by_size(columns: Sequence[Dimension]) -> list[int]:
+    """Columns with few codes first, to be the last digits of keys: rows sorted so meet near keys on all points."""
+    return sorted(range(len(columns)), key=lambda i: columns[i].size)
+
 
 def _sort(space: Sequence[Dimension]) -> Codes:
-    """The rows in the order of their codes, the columns with the most codes first: counting sorts from the last on."""
+    """The rows in the order of their codes, the longest columns first: counting sorts, from the last digits on."""
     order = np.arange(space[0].codes.size, dtype=np.int32)
     digits, span = np.zeros(order.size, np.int32), 1
-    for dimension in sorted(space, key=lambda dimension: dimension.size):
-        if span * dimension.size > 2**16:
+    for i in _by_size(space):
+        if span * space[i].size > 2**16:
             order = _sort_by(digits, span, order)
             digits, span = np.zeros(order.size, np.int32), 1
-        digits += dimension.codes * np.int32(span)
-        span *= dimension.size
-    order = _sort_by(digits, span, order)
-    return order
+        digits += space[i].codes * np.int32(span)
+        span *= space[i].size
+    ordered: Codes = _sort_by(digits, span, order)
+    return ordered
 
 
 @nb.njit(cache=True, nogil=True)
@@ -196,40 +239,41 @@ def _sort_by(digits, span, order):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def _keys(found, codes, firsts, axes, offsets, worth):  # type: ignore[no-untyped-def]
-    """A number for each group, alike where the nodes on these axes, and what was found before, are alike."""
+def _keys(found, codes, firsts, taken, offsets, worth):  # type: ignore[no-untyped-def]
+    """A number for each group, alike where the nodes in these packs, and what was found before, are alike."""
     keys = np.empty(firsts.size, np.int64)
     for i in range(firsts.size):
         row, key = firsts[i], np.int64(found[i])
-        for j in range(axes.size):
-            key += worth[offsets[j] + codes[row, axes[j]]]
+        for j in range(taken.size):
+            key += worth[offsets[j] + codes[row, taken[j]]]
         keys[i] = key
     return keys
 
 
-def merge(keys: Counts, span: int, counts: Counts) -> tuple[Codes, Codes, Counts]:
+def merge(keys: Counts, span: int, counts: Counts, places: Codes) -> tuple[Codes, Codes, Counts]:
     """Number equal keys (from 0 to below `span`) alike, in the order in which they come.
 
     Returned are the number of each key, where each number came first, and the counts summed by number.
     """
-    near = span <= NEAR * keys.size
-    found, firsts, totals = _by_place(keys, span, counts) if near else _by_hash(keys, counts)
+    found, firsts, totals = _by_place(keys, counts, places) if span <= places.size else _by_hash(keys, counts)
     return found, firsts, totals
 
 
 @nb.njit(cache=True, nogil=True)
-def _by_place(keys, span, counts):  # type: ignore[no-untyped-def]
+def _by_place(keys, counts, places):  # type: ignore[no-untyped-def]
+    """One place per key; all are -1 before and after."""
     n, number = keys.size, 0
     found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    numbers = np.full(span, -1, np.int32)
     for i in range(n):
-        now = numbers[keys[i]]
+        now = places[keys[i]]
         if now < 0:
             now = number
-            numbers[keys[i]], firsts[now], totals[now] = now, i, 0
+            places[keys[i]], firsts[now], totals[now] = now, i, 0
             number += 1
         found[i] = now
         totals[now] += counts[i]
+    for i in range(number):
+        places[keys[firsts[i]]] = -1
     return found, firsts[:number].copy(), totals[:number].copy()
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.errors import InputError
 from discreet.hierarchies import Levels, load
 from discreet.partition.space import Dimension
 from discreet.policy import Policy
@@ -69,7 +70,13 @@ def axes(table: Table, policy: Policy) -> list[Axis]:
 
 def axis(table: Table, policy: Policy, name: str) -> Axis:
     codes = table.codes(name, present=present(policy))
-    ordered = table[name].kind not in UNORDERED or name in policy.ordered
+    return axis_of(policy, name, codes, ordered=table[name].kind not in UNORDERED or name in policy.ordered)
+
+
+def axis_of(policy: Policy, name: str, codes: Codes, *, ordered: bool) -> Axis:
+    """The axis of a column as the policy wants it seen."""
+    if pa.types.is_floating(codes.domain.type) and not np.isfinite(codes.domain.to_numpy()).all():
+        raise InputError(f"the column `{name}` holds infinite values", hint="a box needs ends: leave those rows out")
     return Axis(name, codes, levels(policy, name, codes.domain), ordered)
 
 

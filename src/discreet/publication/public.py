@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from discreet.errors import DiscreetWarning, InputError
 from discreet.policy import Policy
-from discreet.publication.axes import UNORDERED, Axis, levels
+from discreet.publication.axes import UNORDERED, Axis, axis_of
 from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.table.encode import encode
@@ -39,9 +39,8 @@ def joint_axes(table: Table, public: Table, policy: Policy) -> list[Axis]:
     found = []
     for name in policy.quasi:
         column = pa.chunked_array([*mine[name].chunks, *_as(others[name], mine[name].type, name).chunks])
-        codes = encode(column)
         ordered = table[name].kind not in UNORDERED or name in policy.ordered
-        found.append(Axis(name, codes, levels(policy, name, codes.domain), ordered))
+        found.append(axis_of(policy, name, encode(column), ordered=ordered))
     return found
 
 
