@@ -26,6 +26,9 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/partition.py
 	$(BIN)/python bench/permutation.py
+	$(BIN)/python bench/generalization.py
+	$(BIN)/python bench/full_domain.py
+	$(BIN)/python bench/join.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py
