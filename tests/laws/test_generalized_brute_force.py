@@ -60,7 +60,7 @@ def law(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
-@law(25)
+@law(12)
 @given(RANDOM)
 def test_generalized_releases_equal_brute_force(rng: Random) -> None:
     """Every place of every row, times every assignment of the group's values to its rows."""
@@ -90,7 +90,7 @@ def test_generalized_releases_equal_brute_force(rng: Random) -> None:
                 _check_total([row[f"s{end}"] for end in ("", "_stderr", "_low", "_high")], sums)
 
 
-@law(40)
+@law(16)
 @given(RANDOM)
 def test_shares_equal_counting_all_points(rng: Random) -> None:
     case = replace(random_case(rng, ("integer",)), publication="generalization")
@@ -116,7 +116,7 @@ def test_shares_equal_counting_all_points(rng: Random) -> None:
                     assert picks in ({size} if share > 0 else {0}), where
 
 
-@law(25)
+@law(12)
 @given(RANDOM)
 def test_bounds_and_plug_ins_equal_brute_force(rng: Random) -> None:
     """All aggregates: which rows of a group match is enumerated, each way as likely as the shares of the boxes say."""
@@ -392,7 +392,7 @@ def _near(got: Any, wanted: Any, rounding: float | None) -> bool:
     return abs(float(got) - float(wanted)) <= rounding + 1e-9 * abs(float(wanted))
 
 
-@law(20)
+@law(10)
 @given(RANDOM)
 def test_joined_releases_equal_brute_force(rng: Random) -> None:
     """Every choice of the people that the values of a sensitive group belong to, and every place of them in their boxes."""

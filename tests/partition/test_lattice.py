@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.partition.lattice import Axis, Lattice, merge, tally
+from discreet.partition.lattice import Axis, Lattice
 from discreet.partition.space import Dimension
 from partition.lattices import groups_at, spaces
 
@@ -42,47 +42,6 @@ def test_rolled_up_is_counted_anew(table, order, by_value):
         assert {frozenset(np.flatnonzero(of_rows == g).tolist()) for g in range(again.sizes.size)} == {
             frozenset(rows) for rows in expected.values()
         }
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    keys=st.lists(st.integers(0, 30) | st.integers(0, 2**62 - 1), min_size=1, max_size=80),
-    near=st.booleans(),
-)
-def test_equal_keys_get_one_number(keys, near):
-    keys = [key % 31 for key in keys] if near else keys
-    counts = np.arange(1, len(keys) + 1)
-    places = np.full(31, -1, np.int32)
-    found, firsts, totals = merge(np.array(keys, np.int64), 31 if near else 2**62, counts, places)
-    assert (places == -1).all()
-    names = list(dict.fromkeys(keys))
-    assert found.tolist() == [names.index(key) for key in keys]
-    assert firsts.tolist() == [keys.index(name) for name in names]
-    assert totals.tolist() == [sum(c for key, c in zip(keys, counts.tolist(), strict=True) if key == n) for n in names]
-
-
-def test_keys_that_collide():
-    """Multiples of a large power of two share the low bits; a table at full load still ends."""
-    keys = np.arange(5000, dtype=np.int64) << 40
-    found, firsts, totals = merge(np.concatenate([keys, keys]), 2**62, np.ones(10_000, np.int64), np.zeros(0, np.int32))
-    assert np.array_equal(found, np.tile(np.arange(5000), 2))
-    assert np.array_equal(firsts, np.arange(5000))
-    assert (totals == 2).all()
-
-
-@settings(max_examples=100, deadline=None)
-@given(entries=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 6), st.integers(1, 9)), max_size=60))
-def test_values_are_tallied_by_group(entries):
-    groups, values, counts = (
-        np.array(column, np.int64) for column in (zip(*entries, strict=True) if entries else [[]] * 3)
-    )
-    expected = Counter()
-    for group, value, count in entries:
-        expected[group, value] += count
-    of, held, times = (column.tolist() for column in tally(groups, values, counts, 6, 7))
-    assert of == sorted(of)
-    assert len(of) == len(expected)
-    assert dict(zip(zip(of, held, strict=True), times, strict=True)) == expected
 
 
 def test_levels_that_join_nothing_are_left_out():

@@ -96,13 +96,10 @@ class Line:
 
     def share(self, region: Region) -> exp.Expr:
         """The share of the length of a box that lies in a region; of a single point, whether it does."""
-        points = [each for each in region.intervals if each.low == each.high]
-        spans = [each for each in region.intervals if each.low != each.high]
-        inside = [self._inside(each) for each in spans]
-        if points:
-            inside.append(
-                f"CASE WHEN start IN ({', '.join(repr(self._end(each.low)) for each in points)}) THEN 1 ELSE 0 END"
-            )
+        finite = [each for each in region.intervals if each.low < inf and each.high > -inf]
+        spans = [each for each in finite if each.low != each.high]
+        points = ", ".join(repr(self._end(each.low)) for each in finite if each.low == each.high)
+        inside = [*map(self._inside, spans), *([f"CASE WHEN start IN ({points}) THEN 1 ELSE 0 END"] if points else [])]
         overlaps = _sum([_overlap(self._end(each.low), self._end(each.high)) for each in spans])
         counted = f"CASE WHEN start IS NULL THEN 0 ELSE {_sum(inside)} END{' + gap' if region.missing else ''}"
         text = f"""

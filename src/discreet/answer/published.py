@@ -104,7 +104,7 @@ class Published:
         return made
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
-        """The last, `hits`, has per group its urn and size, how many rows match at least and at most, and how likely."""
+        """The last, `hits`, has per group its urn and size, how many match at least and at most, and how likely."""
         measures = Measures(self.types, self.run)
         found = cover(exp.true() if condition is None else condition, measures)
         parts = {"inside": found.every, "touched": found.some, "share": found.share}

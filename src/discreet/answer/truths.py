@@ -215,13 +215,11 @@ def simple(node: exp.Expr) -> bool:
     match node.unnest():
         case exp.And() as both:
             return all(map(simple, both.flatten()))
-        case exp.Not() as other:
+        case exp.Not() | exp.Is(expression=exp.Boolean()) as other:
             return simple(other.this)
         case exp.Between() as between:
             ends = between.args["low"], between.args["high"]
             return is_column(between.this) and all(map(is_constant, ends)) and not between.args.get("symmetric")
-        case exp.Is(expression=exp.Boolean()) as test:
-            return simple(test.this)
         case exp.Is() as test:
             return is_column(test.this) and isinstance(test.expression, exp.Null)
         case atom if type(atom) in SIGNS:

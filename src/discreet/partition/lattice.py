@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, TypeAlias
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.partition.merge import Counts, add, merge, sort_by, tally
 from discreet.partition.space import Codes, Dimension
 
-Counts: TypeAlias = npt.NDArray[np.int64]
 Point: TypeAlias = tuple[int, ...]
 
 KEPT = 8  # times the distinct rows that are kept in memory
@@ -80,7 +79,7 @@ class Lattice:
     axes: tuple[Axis, ...]
     codes: npt.NDArray[Any]  # of the distinct rows, one after the other
     packs: tuple[tuple[int, ...], ...]  # axes that are looked up together
-    packed: npt.NDArray[Any]  # the code of each distinct row in each pack
+    packed: tuple[Codes, ...]  # the code of each distinct row in each pack
     distinct: Codes  # which of them each row is
     values: int  # the kinds of sensitive values; 0 if nobody asks
     lowest: Groups
@@ -99,7 +98,10 @@ class Lattice:
         firsts = np.flatnonzero(differs)
         distinct = np.empty(order.size, np.int32)
         distinct[order] = np.cumsum(differs) - 1
-        codes = _table([column[firsts] for column in columns])
+        few = max(dimension.size for dimension in space) <= 2**16
+        codes = np.empty((firsts.size, len(space)), np.uint16 if few else np.int32)
+        for i, column in enumerate(columns):
+            codes[:, i] = column[firsts]
         values, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
         entries = tally(distinct[: values.size], values, np.ones(values.size, np.int32), firsts.size, kinds)
         everyone, sizes = np.arange(firsts.size, dtype=np.int32), np.diff(firsts, append=order.size)
@@ -107,8 +109,7 @@ class Lattice:
         axes = tuple(Axis.of(dimension) for dimension in space)
         places = np.full(min(NEAR * firsts.size, prod(axis.kinds[0] for axis in axes)), -1, np.int32)
         packs = _packs(space)
-        sizes = [dimension.size for dimension in space]
-        packed = _table([_packed([codes[:, i] for i in pack], [sizes[i] for i in pack]) for pack in packs])
+        packed = tuple(_packed(codes, pack, axes) for pack in packs)
         return cls(axes, codes, packs, packed, distinct, kinds, lowest, places)
 
     @property
@@ -153,18 +154,17 @@ class Lattice:
         found, number = np.zeros(start.sizes.size, np.int32), 1
         waiting = list(range(len(self.packs)))
         while waiting:  # as many packs at once as a key has room for
-            worth: dict[int, Counts] = {}
-            span = number
-            while waiting and (not worth or span * self._kinds(waiting[0], point) <= KEY):
+            keys, span = found.astype(np.int64), number
+            while waiting and (span == number or span * self._kinds(waiting[0], point) <= KEY):
                 pack = waiting.pop(0)
-                if not worth or self._kinds(pack, point) > 1:
-                    worth[pack], span = self._worth(pack, point, span)
-            offsets = np.cumsum([0, *(of_code.size for of_code in worth.values())])
-            taken, flat = np.array(list(worth)), np.concatenate(list(worth.values()))
-            keys = _keys(found, self.packed, start.firsts, taken, offsets, flat)
+                if self._kinds(pack, point) > 1:
+                    worth, span = self._worth(pack, point, span)
+                    add(keys, self.packed[pack], start.firsts, worth)
             found, firsts, sizes = merge(keys, span, start.sizes, self._places)
             number = firsts.size
-        entries = tally(found[start.entry_groups], start.entry_values, start.entry_counts, number, self.values)
+        entries = start.entry_groups, start.entry_values, start.entry_counts
+        if self.values:
+            entries = tally(found[start.entry_groups], *entries[1:], number, self.values)
         return found, Groups(point, start.firsts[firsts], sizes, *entries)
 
     def _kinds(self, pack: int, point: Point) -> int:
@@ -190,19 +190,13 @@ def _packs(space: Sequence[Dimension]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, packs))
 
 
-def _packed(columns: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> Counts:
-    """Several columns as one, the first being the lowest digit."""
-    strides = np.cumprod([1, *sizes])
-    return np.sum([column.astype(np.int64) * strides[i] for i, column in enumerate(columns)], axis=0)
-
-
-def _table(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Columns side by side, in few bytes."""
-    few = max(int(column.max()) for column in columns) < 2**16
-    table = np.empty((columns[0].size, len(columns)), np.uint16 if few else np.int32)
-    for i, column in enumerate(columns):
-        table[:, i] = column
-    return table
+def _packed(codes: npt.NDArray[Any], pack: Sequence[int], axes: Sequence[Axis]) -> Codes:
+    """The columns of a pack as one, the first being the lowest digit."""
+    packed, span = np.zeros(len(codes), np.int32), 1
+    for i in pack:
+        packed += codes[:, i] * np.int32(span)
+        span *= axes[i].size
+    return packed
 
 
 def _by_size(columns: Sequence[Dimension]) -> list[int]:
@@ -216,118 +210,9 @@ def _sort(space: Sequence[Dimension]) -> Codes:
     digits, span = np.zeros(order.size, np.int32), 1
     for i in _by_size(space):
         if span * space[i].size > 2**16:
-            order = _sort_by(digits, span, order)
+            order = sort_by(digits, span, order)
             digits, span = np.zeros(order.size, np.int32), 1
         digits += space[i].codes * np.int32(span)
         span *= space[i].size
-    ordered: Codes = _sort_by(digits, span, order)
+    ordered: Codes = sort_by(digits, span, order)
     return ordered
-
-
-@nb.njit(cache=True, nogil=True)
-def _sort_by(digits, span, order):  # type: ignore[no-untyped-def]
-    """Sort rows by their digit; rows with the same keep their order."""
-    next_of_digit = np.zeros(span + 1, np.int64)
-    for digit in digits:
-        next_of_digit[digit + 1] += 1
-    next_of_digit = np.cumsum(next_of_digit)
-    out = np.empty_like(order)
-    for row in order:
-        out[next_of_digit[digits[row]]] = row
-        next_of_digit[digits[row]] += 1
-    return out
-
-
-@nb.njit(cache=True, nogil=True)
-def _keys(found, codes, firsts, taken, offsets, worth):  # type: ignore[no-untyped-def]
-    """A number for each group, alike where the nodes in these packs, and what was found before, are alike."""
-    keys = np.empty(firsts.size, np.int64)
-    for i in range(firsts.size):
-        row, key = firsts[i], np.int64(found[i])
-        for j in range(taken.size):
-            key += worth[offsets[j] + codes[row, taken[j]]]
-        keys[i] = key
-    return keys
-
-
-def merge(keys: Counts, span: int, counts: Counts, places: Codes) -> tuple[Codes, Codes, Counts]:
-    """Number equal keys (from 0 to below `span`) alike, in the order in which they come.
-
-    Returned are the number of each key, where each number came first, and the counts summed by number.
-    """
-    found, firsts, totals = _by_place(keys, counts, places) if span <= places.size else _by_hash(keys, counts)
-    return found, firsts, totals
-
-
-@nb.njit(cache=True, nogil=True)
-def _by_place(keys, counts, places):  # type: ignore[no-untyped-def]
-    """One place per key; all are -1 before and after."""
-    n, number = keys.size, 0
-    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    for i in range(n):
-        now = places[keys[i]]
-        if now < 0:
-            now = number
-            places[keys[i]], firsts[now], totals[now] = now, i, 0
-            number += 1
-        found[i] = now
-        totals[now] += counts[i]
-    for i in range(number):
-        places[keys[firsts[i]]] = -1
-    return found, firsts[:number].copy(), totals[:number].copy()
-
-
-@nb.njit(cache=True, nogil=True)
-def _by_hash(keys, counts):  # type: ignore[no-untyped-def]
-    """Open addressing; the hash is a multiplication by 2**64 over the golden ratio."""
-    n, number, bits = keys.size, 0, 1
-    while 1 << bits < 2 * n:
-        bits += 1
-    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    slots = np.full(2 << bits, -1, np.int64)  # key and number side by side
-    for i in range(n):
-        at = 2 * np.int64((np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
-        while slots[at] >= 0 and slots[at] != keys[i]:
-            at += 2
-            if at == slots.size:
-                at = 0
-        if slots[at] < 0:
-            slots[at], slots[at + 1] = keys[i], number
-            firsts[number], totals[number] = i, 0
-            number += 1
-        now = slots[at + 1]
-        found[i] = now
-        totals[now] += counts[i]
-    return found, firsts[:number].copy(), totals[:number].copy()
-
-
-@nb.njit(cache=True, nogil=True)
-def tally(groups, values, counts, number, kinds):  # type: ignore[no-untyped-def]
-    """The groups and values that occur together, one group after the other, and how often: a counting sort by group."""
-    n = groups.size
-    next_of_group = np.zeros(number + 1, np.int64)
-    for i in range(n):
-        next_of_group[groups[i] + 1] += 1
-    next_of_group = np.cumsum(next_of_group)
-    sorted_values, sorted_counts = np.empty(n, np.int32), np.empty(n, np.int32)
-    for i in range(n):
-        at = next_of_group[groups[i]]
-        sorted_values[at], sorted_counts[at] = values[i], counts[i]
-        next_of_group[groups[i]] += 1
-    # next_of_group[g] is now the end of g's run
-    out_groups, out_counts = np.empty(n, np.int32), np.empty(n, np.int32)
-    held = np.zeros(kinds, np.int32)
-    entries, at = 0, 0
-    for group in range(number):
-        first = entries
-        while at < next_of_group[group]:
-            value = sorted_values[at]
-            if held[value] == 0:
-                sorted_values[entries], out_groups[entries] = value, group
-                entries += 1
-            held[value] += sorted_counts[at]
-            at += 1
-        for i in range(first, entries):
-            out_counts[i] = held[sorted_values[i]]
-            held[sorted_values[i]] = 0
-    return out_groups[:entries].copy(), sorted_values[:entries].copy(), out_counts[:entries].copy()
