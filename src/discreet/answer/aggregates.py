@@ -59,12 +59,17 @@ def over(model: Model, order: str | None = None) -> str:
     return f"OVER ({keys}ORDER BY value {order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
 
 
+def _root(variance: str) -> str:
+    """The root of the sum of variances, of which rounding may make less than nothing."""
+    return f"SQRT(CASE WHEN SUM({variance}) < 0 THEN 0 ELSE SUM({variance}) END)"
+
+
 def _count(model: Model, subject: str) -> exp.Select:
     return per_key(
         model,
         f"tally_{subject}",
         "COALESCE(SUM(expected), 0) AS estimate",
-        "COALESCE(SQRT(GREATEST(SUM(per_mean), 0)), 0) AS stderr",
+        f"COALESCE({_root('per_mean')}, 0) AS stderr",
         "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS low",
         "CAST(COALESCE(SUM(urns * most), 0) AS BIGINT) AS high",
         "CAST(COALESCE(SUM(urns * forced), 0) AS BIGINT) AS least",
@@ -84,7 +89,7 @@ def _sum(model: Model, subject: str, name: str) -> Relations:
         f"{name}_error": per_key(
             model,
             f"tally_{subject}",
-            "SQRT(GREATEST(SUM(per_spread * spread + per_mean * mean * mean), 0)) AS stderr",
+            f"{_root('per_spread * spread + per_mean * mean * mean')} AS stderr",
         ),
         name: beside(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
     }
@@ -114,7 +119,7 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
         model,
         f"tally_{subject}",
         f"{name}_means",
-        f"SQRT(GREATEST(SUM({deviation}), 0)) / NULLIF(SUM(expected), 0) AS stderr",
+        f"{_root(deviation)} / NULLIF(SUM(expected), 0) AS stderr",
     ).group_by(*(exp.column(key, table=f"tally_{subject}") for key in model.keys()))
     return {
         f"{name}_steps": steps,

@@ -31,8 +31,9 @@ import numpy as np
 
 from discreet.errors import GuaranteeError, InputError
 from discreet.guarantees import Guarantee, Thresholds
-from discreet.partition.lattice import Counts, Groups, Lattice, Point
+from discreet.partition.lattice import Groups, Lattice, Point
 from discreet.partition.losses import LOSSES
+from discreet.partition.merge import Counts
 from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
 

@@ -17,7 +17,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.lattice import Counts, Groups, Lattice
+from discreet.partition.lattice import Groups, Lattice
+from discreet.partition.merge import Counts
 from discreet.partition.space import Codes
 
 Amounts: TypeAlias = npt.NDArray[np.float64]

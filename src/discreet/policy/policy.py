@@ -58,7 +58,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         given = {key.name: getattr(self, key.name) for key in fields(self)}
-        found = mistakes({key: value for key, value in given.items() if value is not None})
+        found = mistakes(
+            {key: value for key, value in given.items() if value is not None or key not in {"name", "join"}}
+        )
         if found:
             raise PolicyError(found)
         for key in ("quasi", "identifiers", "drop", "ordered"):

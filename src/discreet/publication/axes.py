@@ -16,8 +16,10 @@ import pyarrow.compute as pc
 
 from discreet.errors import InputError
 from discreet.hierarchies import Levels, load
+from discreet.partition import PARTITIONS
 from discreet.partition.space import Dimension
 from discreet.policy import Policy
+from discreet.publication import PUBLICATIONS
 from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.table.encode import Codes
@@ -75,7 +77,8 @@ def axis(table: Table, policy: Policy, name: str) -> Axis:
 
 def axis_of(policy: Policy, name: str, codes: Codes, *, ordered: bool) -> Axis:
     """The axis of a column as the policy wants it seen."""
-    if pa.types.is_floating(codes.domain.type) and not np.isfinite(codes.domain.to_numpy()).all():
+    boxed = PUBLICATIONS[policy.publication].boxed or PARTITIONS[policy.grouping].spatial
+    if boxed and pa.types.is_floating(codes.domain.type) and not np.isfinite(codes.domain.to_numpy()).all():
         raise InputError(f"the column `{name}` holds infinite values", hint="a box needs ends: leave those rows out")
     return Axis(name, codes, levels(policy, name, codes.domain), ordered)
 
