@@ -78,7 +78,8 @@ class Ncp:
 
     def prices(self, groups: Groups, which: Codes) -> Amounts:
         shares = (leaves / axis.size for axis, leaves in zip(self._axes, self._leaves(groups, which), strict=True))
-        return np.sum(list(shares), axis=0)
+        prices: Amounts = np.sum(list(shares), axis=0)
+        return prices
 
     def exact(self, groups: Groups, suppressed: Codes) -> int:
         sizes = groups.sizes[suppressed]

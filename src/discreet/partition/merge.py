@@ -75,9 +75,7 @@ def _by_hash(keys, counts):  # type: ignore[no-untyped-def]
     for i in range(n):
         at = 2 * np.int64((np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
         while slots[at] >= 0 and slots[at] != keys[i]:
-            at += 2
-            if at == slots.size:
-                at = 0
+            at = (at + 2) & (slots.size - 1)
         if slots[at] < 0:
             slots[at], slots[at + 1] = keys[i], number
             firsts[number], totals[number] = i, 0
