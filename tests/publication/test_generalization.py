@@ -238,3 +238,36 @@ def test_infinite_values_have_no_box(tmp_path: Path) -> None:
     rules = discreet.Policy(quasi=["a"], sensitive="s", guarantee={"k": 2}, publication="generalization")
     with pytest.raises(InputError, match="`a` holds infinite values"):
         discreet.publish(table, rules, to=tmp_path / "r")
+
+
+def test_values_of_suppressed_rows_do_not_show(tmp_path: Path) -> None:
+    table = pa.table(
+        {"zip": ["10115"] * 5 + ["20117"] * 5 + ["99999"], "age": [30] * 10 + [None], "s": list(range(11))}
+    )
+    rules = discreet.Policy(
+        quasi=["zip", "age"],
+        sensitive="s",
+        guarantee={"k": 10},
+        publication="generalization",
+        partition="full_domain",
+        hierarchies={"zip": {"masks": [1, 2, 3]}},
+        ordered=["age"],
+        options={"suppression": 0.1},
+    )
+    release = discreet.publish(table, rules, to=tmp_path / "r", seed=1)
+    assert release.suppressed == 1
+    assert "99999" not in pq.read_table(release.file("labels"))["value"].to_pylist()
+    assert "age_missing" not in pq.read_schema(release.file("generalized")).names
+
+
+def test_verify_finds_ends_that_are_no_numbers(tmp_path: Path) -> None:
+    table = pa.table({"a": [1.0, 2.0, 3.0, 4.0], "s": [1, 2, 3, 4]})
+    rules = discreet.Policy(quasi=["a"], sensitive="s", guarantee={"k": 2}, publication="generalization")
+    for value in ("nan", "infinity"):
+        release = discreet.publish(table, rules, to=tmp_path / value, seed=1)
+        base = duckdb.connect()
+        base.execute(f"CREATE TABLE t AS FROM '{release.file('generalized')}'")
+        base.execute(f"UPDATE t SET a_high = CAST('{value}' AS DOUBLE)").fetchall()
+        base.execute(f"COPY t TO '{release.file('generalized')}' (FORMAT parquet)")
+        redigest(release.path)
+        assert [check.name for check in discreet.verify(release.path).failures] == ["boxes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from discreet.partition import PARTITIONS
 from discreet.partition.join import join
 from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension
+from discreet.release.manifest import NAME
+from discreet.release.release import digest
 
 MICRODATA = {"A": (1, 1), "B": (2, 2), "C": (1, 4), "D": (2, 3), "E": (3, 1), "F": (3, 2), "G": (5, 4)}
 PUBLIC = {name: point for name, point in MICRODATA.items() if name != "D"}
@@ -187,3 +190,78 @@ def test_a_public_table_belongs_to_joins(tmp_path: Path) -> None:
 def test_bad_policies(changes: dict[str, object], told: str) -> None:
     with pytest.raises(PolicyError, match=told):
         policy(**changes)
+
+
+def tampered(release: discreet.release.Release, name: str, change: str, order: str) -> discreet.release.Report:
+    """What verify says of a release, one file of which was changed and given its digest."""
+    path = release.file(name)
+    base = duckdb.connect()
+    base.execute(f"CREATE TABLE t AS FROM '{path}'")
+    base.execute(change).fetchall()
+    base.execute(f"COPY (FROM t ORDER BY {order}) TO '{path}' (FORMAT parquet)")
+    manifest = json.loads((release.path / NAME).read_text())
+    for resource in manifest["resources"]:
+        file = release.path / resource["path"]
+        resource |= {"bytes": file.stat().st_size, "hash": digest(file)}
+    (release.path / NAME).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return discreet.verify(release.path)
+
+
+TAMPERED = {
+    "marked rows": ("joined", "UPDATE t SET sensitive_group = NULL WHERE rowid % 3 = 0", '"group", sensitive_group'),
+    "small boxes": ("joined", "DELETE FROM t WHERE rowid % 2 = 0", '"group", sensitive_group'),
+    "too few values": ("si", "UPDATE t SET count = 1", "sensitive_group, illness"),
+    "other groups": ("si", "UPDATE t SET sensitive_group = sensitive_group + 1", "sensitive_group, illness"),
+}
+
+
+@pytest.mark.parametrize("fault", TAMPERED)
+def test_verify_finds_broken_joins(fault: str, tmp_path: Path) -> None:
+    chance = np.random.default_rng(2)
+    points = {f"p{i}": tuple(map(int, chance.integers(0, 9, 2))) for i in range(300)}
+    mine = dict(list(points.items())[:60])
+    private = table(mine, illness=chance.choice(["a", "b", "c"], 60))
+    release = discreet.publish(private, policy(), public=table(points), to=tmp_path / "r", seed=1)
+    assert discreet.verify(release.path).ok
+    assert not tampered(release, *TAMPERED[fault]).ok
+
+
+def test_values_of_rows_that_are_left_out_do_not_show(tmp_path: Path) -> None:
+    private = pa.table(
+        {
+            "id": [f"p{i}" for i in range(10)],
+            "zip": ["10115"] * 5 + ["20117"] * 5,
+            "age": [30] * 10,
+            "ill": list("abcdeabcde"),
+        }
+    )
+    others = pa.table(
+        {"id": [f"x{i}" for i in range(10)], "zip": ["77777"] * 10, "age": pa.array([None] * 10, pa.int64())}
+    )
+    public = pa.concat_tables([private.drop_columns(["ill"]), others])
+    for variant in ("direct", "refinement"):
+        rules = discreet.Policy(
+            identifiers=["id"],
+            quasi=["zip", "age"],
+            sensitive="ill",
+            guarantee={"k": 10},
+            publication="join",
+            join="id",
+            partition="topdown",
+            hierarchies={"zip": {"masks": [1, 2]}},
+            options={"variant": variant},
+        )
+        release = discreet.publish(private, rules, public=public, to=tmp_path / variant, seed=1)
+        assert "77777" not in pq.read_table(release.file("labels"))["value"].to_pylist()
+        assert "age_missing" not in pq.read_schema(release.file("joined")).names
+
+
+def test_a_public_table_of_nobody_else_is_told(tmp_path: Path) -> None:
+    with pytest.warns(DiscreetWarning, match="nobody is hidden by it"):
+        discreet.publish(microdata(), policy(), public=table(MICRODATA), to=tmp_path / "r", seed=1)
+
+
+def test_identifiers_that_find_nobody(tmp_path: Path) -> None:
+    odd = microdata().set_column(0, "id", pa.array([[i] for i in range(7)]))
+    with pytest.raises(InputError, match="by which nobody can be found"):
+        discreet.publish(odd, policy(), public=odd, to=tmp_path / "r")

@@ -41,6 +41,14 @@ class Axis:
         """Whether boxes show it by a label, and not from one value to another."""
         return not self.ordered if self.levels is None else self.levels.lows is None
 
+    def kept(self, rows: npt.NDArray[np.bool_], policy: Policy) -> Axis:
+        """The axis of some rows alone: nothing of it tells which values the others had."""
+        held, codes = np.unique(self.codes.codes[rows], return_inverse=True)
+        missing = self.codes.missing and bool(held.size) and int(held[-1]) == len(self.codes.domain)
+        domain = self.codes.domain.take(pa.array(held[: held.size - missing]))
+        found = Codes(codes.astype(np.int32), domain, missing)
+        return Axis(self.name, found, levels(policy, self.name, domain), self.ordered)
+
     @cached_property
     def dimension(self) -> Dimension:
         """What a partition sees of it."""

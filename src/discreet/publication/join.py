@@ -66,7 +66,7 @@ def joint(draft: Draft, axes: Sequence[Axis], guarantee: Guarantee) -> Joint:
     sizes = np.bincount(groups[shown])
     if not (shown[:private].all() and guarantee.holds(histograms).all() and sizes.min() >= guarantee.thresholds.k):
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
-    kept = [replace(axis, codes=replace(axis.codes, codes=axis.codes.codes[shown])) for axis in axes]
+    kept = [axis.kept(shown, policy) for axis in axes]
     return Joint(replace(draft, axes=kept, groups=parts[:private], histograms=histograms), groups[shown], parts[shown])
 
 

@@ -36,6 +36,8 @@ def joint_axes(table: Table, public: Table, policy: Policy) -> list[Axis]:
     shared = pc.index_in(theirs[key], value_set=mine[key])
     _warn_of_difference(mine, theirs, shared, policy)
     others = theirs.filter(pc.is_null(shared))
+    if not len(others):
+        _warn("the public table has nobody who is not in the microdata: nobody is hidden by it")
     found = []
     for name in policy.quasi:
         column = pa.chunked_array([*mine[name].chunks, *_as(others[name], mine[name].type, name).chunks])
@@ -56,7 +58,9 @@ def _check_columns(table: Table, public: Table, policy: Policy) -> None:
             role = "the identifier" if name == policy.join else "the quasi-identifier"
             raise InputError(f"the public table has no column `{name}`, {role}", hint=nearest(name, names))
         ours, theirs = table[name], public[name]
-        if ours.kind != theirs.kind:
+        if ours.kind is None:
+            raise InputError(f"the column `{name}` has the type {ours.type}, by which nobody can be found")
+        if ours.kind != theirs.kind or ("ZONE" in ours.type) != ("ZONE" in theirs.type):
             raise InputError(
                 f"the column `{name}` holds {ours.type} in the microdata and {theirs.type} in the public table",
                 hint="give both the same type",
@@ -97,7 +101,7 @@ def _warn_of_difference(mine: pa.Table, theirs: pa.Table, shared: pa.ChunkedArra
 def _as(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
     try:
         return column.cast(kind)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
             f"the public table has values of `{name}` that do not fit the type of the microdata, {kind}",
             hint="give both the same type",

@@ -105,10 +105,10 @@ def publish_groups(
     kept = None if groups.min(initial=0) >= 0 else groups >= 0
     if kept is not None:
         groups, sensitive = groups[kept], replace(sensitive, codes=sensitive.codes[kept])
-        quasi = [replace(axis, codes=replace(axis.codes, codes=axis.codes.codes[kept])) for axis in quasi]
+        quasi = [axis.kept(kept, policy) for axis in quasi]
     boxed = PUBLICATIONS[policy.publication].boxed
     if boxed and not quasi:
-        quasi = axes(table, policy)
+        quasi = [axis if kept is None else axis.kept(kept, policy) for axis in axes(table, policy)]
     histograms = Histograms.of(groups, sensitive.codes)
     if not _promised(policy, sensitive).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")

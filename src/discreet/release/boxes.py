@@ -58,12 +58,16 @@ def _count(engine: Engine, sql: str, side: Side) -> int:
     """How many rows a query of ours finds, told about one side."""
     parts = {"low": side.low, "high": side.high, "missing": side.missing, "label": side.label}
     named = {key: column(name) for key, name in parts.items() if name is not None}
+    wild = WILD if side.type == "number" else "FALSE"
+    sql = sql.replace(":wild", wild).replace(":spelt", SPELT if side.type in {"integer", "date"} else "FALSE")
     query = parse_one(sql.replace(":type", TYPES[side.type]), dialect="duckdb")
     return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
 
 
+WILD = "NOT (ISFINITE(CAST(:low AS DOUBLE)) AND ISFINITE(CAST(:high AS DOUBLE)))"  # no place on a line
+SPELT = "CAST(TRY_CAST(value AS :type) AS VARCHAR) <> value"  # in another way than we would
 HALF = """
-    SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high
+    SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high OR :wild
 """
 HALF_OR_MISSING = HALF + "OR (:missing IS NULL) AND :low IS NOT NULL OR NOT :missing AND :low IS NULL"
 STRANGERS = 'SELECT COUNT(*) FROM "labels file" WHERE "column" IS NULL OR "column" NOT IN ({names})'
@@ -75,6 +79,6 @@ UNEXPLAINED = """
 UNUSED = """
     SELECT COUNT(*) FROM "labels file" WHERE "column" = :name AND (
       label IS NULL OR label NOT IN (SELECT :label FROM "boxes of groups" WHERE :label IS NOT NULL)
-      OR value IS NOT NULL AND TRY_CAST(value AS :type) IS NULL
+      OR value IS NOT NULL AND TRY_CAST(value AS :type) IS NULL OR :spelt
     )
 """

@@ -23,8 +23,8 @@ def joined(engine: Engine, promise: Promise) -> Iterator[Check]:
     wrong = None
     if (rows, groups, first, last) != (promise.rows, promise.groups, 1, promise.groups) or odd:
         wrong = "the manifest counts other rows or groups than the files hold"
-    elif several or parts != promise.join.groups or few:
-        wrong = "rows and sensitive values are not of the same groups, or the values are more than the rows"
+    elif several or parts != promise.join.groups or few or (promise.join.variant == "direct" and parts > 1):
+        wrong = "rows and sensitive values are not of the same groups, or more or fewer than the other allow"
     yield check("join", wrong, "every group of rows is in one sensitive group, and has room for its values")
     fault = f"{small} groups break it" if small or k < 2 else None
     yield check(f"rows k = {k}", fault, f"every box holds at least {k} people, private or public")
@@ -32,11 +32,13 @@ def joined(engine: Engine, promise: Promise) -> Iterator[Check]:
 
 JOINED = """
     SELECT SUM(size), COUNT(*), MIN(grp), MAX(grp), COUNT(*) FILTER (WHERE grp <> FLOOR(grp)),
-           COUNT(*) FILTER (WHERE size < {k}), COUNT(*) FILTER (WHERE parts <> 1 OR part IS NULL),
+           COUNT(*) FILTER (WHERE size < {k}), COUNT(*) FILTER (WHERE parts <> 1 OR told < size),
            COUNT(DISTINCT part),
            (SELECT COUNT(*) FROM (SELECT grp, SUM(n) AS size FROM st GROUP BY grp) AS s
-            LEFT JOIN (SELECT :own AS grp, COUNT(*) AS size FROM qit GROUP BY :own) AS q ON q.grp = s.grp
-            WHERE q.size IS NULL OR q.size < s.size)
-    FROM (SELECT :group AS grp, COUNT(*) AS size, COUNT(DISTINCT :own) AS parts, MIN(:own) AS part
+            LEFT JOIN (SELECT :own AS grp, COUNT(*) AS size, COUNT(DISTINCT :group) AS boxes
+                       FROM qit GROUP BY :own) AS q ON q.grp = s.grp
+            WHERE q.size IS NULL OR q.size < s.size OR q.boxes > s.size)
+    FROM (SELECT :group AS grp, COUNT(*) AS size, COUNT(DISTINCT :own) AS parts, COUNT(:own) AS told,
+                 MIN(:own) AS part
           FROM qit GROUP BY :group) AS groups
 """

@@ -59,24 +59,40 @@ def misfit(manifest: Manifest) -> str | None:
 
 
 def _misnamed(promise: Promise) -> Iterator[str]:
-    roles = [*promise.quasi, promise.sensitive, promise.group, promise.count, promise.row]
-    roles += [] if promise.window is None else [promise.window.low, promise.window.high]
+    """Our own columns must have their usual names; only an underscore tells them from columns of the table."""
+    theirs = {name.lower() for name in (*promise.quasi, promise.sensitive)}
     ours = [("group", promise.group), ("count", promise.count), ("row", promise.row)]
+    if promise.window is not None:
+        ours += [("low", promise.window.low), ("high", promise.window.high)]
     if promise.join is not None:
         ours.append(("sensitive_group", promise.join.group))
-        roles.append(promise.join.group)
     for side in promise.boxes or ():
         ends = {f"{side.name}_low": side.low, f"{side.name}_high": side.high, f"{side.name}_missing": side.missing}
         ours += [(usual, name) for usual, name in ends.items() if name is not None]
-        roles += [name for name in ends.values() if name is not None]
         if (side.low is None) != (side.high is None) or (side.low is None) == (side.label is None):
             yield "a box has half of a side, or two"
         if side.label not in (None, side.name):
             yield "it says something in the place of a name"
-    if any(name.rstrip("_") != usual.rstrip("_") for usual, name in ours) or not promise.partition.isidentifier():
-        yield "it says something in the place of a name"
+    roles = [*promise.quasi, promise.sensitive, *(name for _, name in ours)]
     if len({name.lower() for name in roles}) != len(roles):
         yield "a column has two roles"
+    if any(name != _free(usual, theirs) for usual, name in ours) or not promise.partition.isidentifier():
+        yield "it says something in the place of a name"
+
+
+def _shown_as(promise: Promise) -> dict[str, str]:
+    """The types of the columns that show boxes."""
+    kinds: dict[str, str] = {
+        name: side.type for side in promise.boxes or () for name in (side.low, side.high) if name is not None
+    }
+    kinds |= {side.missing: "boolean" for side in promise.boxes or () if side.missing is not None}
+    return kinds | {side.label: "string" for side in promise.boxes or () if side.label is not None}
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name.lower() in taken:
+        name += "_"
+    return name
 
 
 def _stray(promise: Promise) -> str | None:
@@ -110,6 +126,8 @@ def _misfits(manifest: Manifest) -> Iterator[str]:
             yield "it lists a data file with a strange path"
         if names != list(file.columns):
             yield "it lists other columns than it promises"
+        if any(resource.kinds().get(name, kind) != kind for name, kind in _shown_as(promise).items()):
+            yield "it shows boxes of another type than it says"
         if any(resource.kinds().get(name) != "integer" for name in file.added):
             yield "its own columns are not whole numbers"
         if resource.table.foreign_keys not in (None, file.links):
