@@ -447,3 +447,49 @@ def test_a_direct_join_is_not_asked_who_matches(tmp_path):
     assert "refinement" in caught.value.hint
     assert count(release, "pay > 30") == (4, 4, 4)
     release.close()
+
+
+@pytest.mark.parametrize("partition", ["mondrian", "topdown"])
+def test_bounds_hold_the_truth(tmp_path, partition):
+    rng = np.random.default_rng(5)
+    ages, heights = rng.integers(17, 90, 400), rng.normal(1.7, 0.1, 400).round(3)
+    people = pa.table(
+        {
+            "age": pa.array(ages, mask=rng.random(400) < 0.05),
+            "height": pa.array(heights, mask=rng.random(400) < 0.05),
+            "town": pa.array(rng.choice(["ayr", "bute", "cork", "deal"], 400), mask=rng.random(400) < 0.05),
+            "pay": rng.integers(0, 40, 400),
+        }
+    )
+    policy = discreet.Policy(
+        quasi=["age", "height", "town"],
+        sensitive="pay",
+        guarantee={"k": 5},
+        partition=partition,
+        publication="generalization",
+    )
+    release = discreet.publish(people, policy, to=tmp_path / "r", seed=1)
+    parts = [
+        "age < {}",
+        "age BETWEEN 30 AND {}",
+        "age % 3 = 0",
+        "height > 1.7",
+        "town IN ('ayr', 'cork')",
+        "age IS NULL",
+    ]
+    parts += ["NOT height <= 1.{}", "town > 'bute'", "town IS NULL", "age IN (20, 25, 30, {})"]
+    functions = ("COUNT(*)", "SUM(pay)", "AVG(pay)", "MIN(pay)", "MAX(pay)", "MEDIAN(pay)")
+    columns = ", ".join(f"{text} AS m{i}" for i, text in enumerate(functions))
+    with duckdb.connect() as connection:
+        connection.register("microdata", people)
+        for _ in range(25):
+            one, two, three = (str(part).format(rng.integers(18, 90)) for part in rng.choice(parts, 3))
+            join = str(rng.choice(["({} AND {}) OR {}", "({} OR {}) AND {}", "{} AND NOT ({} OR {})"]))
+            question = f"SELECT {columns} FROM microdata WHERE ({join.format(one, two, three)}) AND pay > 5"
+            truth = connection.sql(question).to_arrow_table().to_pylist()[0]
+            [row] = release.ask(question).rows()
+            for name, value in truth.items():
+                if value is not None:
+                    assert row[f"{name}_low"] - 1e-9 <= value <= row[f"{name}_high"] + 1e-9, (question, name)
+                    assert row[f"{name}_low"] - 1e-9 <= row[name] <= row[f"{name}_high"] + 1e-9, (question, name)
+    release.close()

@@ -168,3 +168,35 @@ def test_more_public_rows_reduce_it_further(people, variant):
         boxes = released(drawn(people, 0, rows=PRIVATE * ratio), "mondrian", 0)[variant]
         found.append((boxes.ncp(), boxes.dm()))
     assert found == sorted(found, reverse=True)
+
+
+def named(space, groups):
+    """People whom the boxes give away: alone on a face of a box that has k rows without them."""
+    points = np.column_stack([d.codes for d in space])
+    by_income = np.argsort(points[:, 1], kind="stable")
+    incomes = points[by_income, 1]
+    shown = np.flatnonzero(groups >= 0)
+    shown = shown[np.argsort(groups[shown], kind="stable")]
+    found = set()
+    for rows in np.split(shown, np.flatnonzero(np.diff(groups[shown])) + 1):
+        low, high = points[rows].min(axis=0), points[rows].max(axis=0)
+        near = by_income[np.searchsorted(incomes, low[1]) : np.searchsorted(incomes, high[1], side="right")]
+        inside = near[((points[near] >= low) & (points[near] <= high)).all(axis=1)]
+        for j in range(len(space)):
+            for end, other in ((low[j], high[j]), (high[j], low[j])):
+                there = inside[points[inside, j] == end]
+                if len(there) == 1 and len(rows) > K and end != other:
+                    found.add(int(there[0]))
+    return np.array(sorted(found))
+
+
+@pytest.mark.parametrize("variant", ["direct", "refinement"])
+@pytest.mark.parametrize("name", list(METHODS))
+def test_a_join_does_not_hide_who_is_in_the_table(people, name, variant):
+    """What the page on publications warns of: public rows are cut off a box until a private one is in the way."""
+    space = drawn(people, 0)
+    groups, _ = join(space, ALIKE, Guarantee.of({"k": K}), PARTITIONS[name], METHODS[name], variant, Secret(0))
+    given_away = named(space, groups)
+    print(name, variant, len(given_away), "of", PRIVATE)
+    assert len(given_away) > 100
+    assert (given_away < PRIVATE).all()
