@@ -179,13 +179,15 @@ def named(space, groups):
     shown = shown[np.argsort(groups[shown], kind="stable")]
     found = set()
     for rows in np.split(shown, np.flatnonzero(np.diff(groups[shown])) + 1):
+        if len(rows) == K:
+            continue
         low, high = points[rows].min(axis=0), points[rows].max(axis=0)
         near = by_income[np.searchsorted(incomes, low[1]) : np.searchsorted(incomes, high[1], side="right")]
         inside = near[((points[near] >= low) & (points[near] <= high)).all(axis=1)]
         for j in range(len(space)):
             for end, other in ((low[j], high[j]), (high[j], low[j])):
                 there = inside[points[inside, j] == end]
-                if len(there) == 1 and len(rows) > K and end != other:
+                if len(there) == 1 and end != other:
                     found.add(int(there[0]))
     return np.array(sorted(found))
 
