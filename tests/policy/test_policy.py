@@ -60,6 +60,10 @@ KEYS = (
     "partition",
     "publication",
     "missing_sensitive",
+    "hierarchies",
+    "ordered",
+    "options",
+    "join",
 )
 UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
 

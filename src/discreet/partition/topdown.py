@@ -29,6 +29,7 @@ from discreet.partition.space import Codes, Dimension
 
 COARSE = 1 << 16  # rows below which a part is left to one thread
 ROUNDS = 3
+SAMPLE = 4096  # rows, which are in random order, among which those that lie far apart are sought
 
 
 def assign(space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, secret: Secret) -> Codes:
@@ -116,11 +117,11 @@ def _deal(points, left, right, frame, goes_right):  # type: ignore[no-untyped-de
 
 @nb.njit(cache=True, nogil=True)
 def _far_apart(points, frame):  # type: ignore[no-untyped-def]
-    """Two different points that lie far apart; the first two if all are the same."""
+    """Two different points that lie far apart, among the first SAMPLE; the first two if all are the same."""
     one, other, most = 0, 1, -1.0
     for _ in range(ROUNDS):
         far, farthest = -1.0, 0
-        for i in range(points.shape[0]):
+        for i in range(min(points.shape[0], SAMPLE)):
             if i != one:
                 distance = apart(points[one], points[i], frame)
                 if distance > far:

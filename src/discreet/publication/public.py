@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
 from discreet.errors import DiscreetWarning, InputError
 from discreet.policy import Policy
@@ -20,6 +21,7 @@ from discreet.publication.axes import UNORDERED, Axis, axis_of
 from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.table.encode import encode
+from discreet.table.table import RELATION
 from discreet.words import nearest
 
 PLACE = "place in the table"
@@ -28,10 +30,9 @@ PLACE = "place in the table"
 def joint_axes(table: Table, public: Table, policy: Policy) -> list[Axis]:
     """The quasi-identifiers of all people: first the private rows, then those who are only in the public table."""
     _check_columns(table, public, policy)
-    mine, theirs = _columns(table, policy, present(policy)), _columns(public, policy, None)
-    key = policy.join or ""
+    mine, key = _columns(table, policy, present(policy)), policy.join or ""
     _check_private(mine[key], key)
-    theirs = _once(theirs, key)
+    theirs = _once(public, policy)
     theirs = theirs.set_column(0, key, _as(theirs[key], mine[key].type, key))
     shared = pc.index_in(theirs[key], value_set=mine[key])
     _warn_of_difference(mine, theirs, shared, policy)
@@ -75,16 +76,20 @@ def _check_private(identifiers: pa.ChunkedArray, name: str) -> None:
         raise InputError(f"some people have several rows with the same `{name}`", hint="keep one row per person")
 
 
-def _once(public: pa.Table, key: str) -> pa.Table:
+def _once(public: Table, policy: Policy) -> pa.Table:
     """The rows of people who are listed under an identifier, each once."""
-    named = public.filter(pc.is_valid(public[key]))
-    if len(named) < len(public):
+    found, key = _columns(public, policy, None), policy.join or ""
+    column = exp.column(key, quoted=True)
+    tally = exp.select(exp.Count(this=exp.Distinct(expressions=[column])), exp.Count(this=column.copy()))
+    (distinct, named), *_ = (row.values() for row in public.engine.run(tally.from_(RELATION)).to_pylist())
+    if named < len(found):
         _warn(f"the public table has rows without `{key}`; they are left out, since they may be anybody")
-    if pc.count_distinct(named[key]).as_py() == len(named):
-        return named
-    _warn(f"the public table lists some people twice under the same `{key}`; only the first row is used")
-    placed = named.append_column(PLACE, pa.array(np.arange(len(named))))
-    return named.take(placed.group_by(key).aggregate([(PLACE, "min")])[f"{PLACE}_min"])
+        found = found.filter(pc.is_valid(found[key]))
+    if distinct < named:
+        _warn(f"the public table lists some people twice under the same `{key}`; only the first row is used")
+        placed = found.append_column(PLACE, pa.array(np.arange(len(found))))
+        found = found.take(placed.group_by(key).aggregate([(PLACE, "min")])[f"{PLACE}_min"])
+    return found
 
 
 def _warn_of_difference(mine: pa.Table, theirs: pa.Table, shared: pa.ChunkedArray, policy: Policy) -> None:
