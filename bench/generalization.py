@@ -75,7 +75,7 @@ def warm_up(name: str, promised: dict[str, int]) -> None:
 
 def against_anonypy(rows: int) -> None:
     if find_spec("anonypy") is None:
-        print("anonypy is not installed: no comparison with it (it is part of the extra `bench`)")
+        print("anonypy is not installed: no comparison with it (`make bench` installs it)")
         return
     import pandas as pd
     from anonypy.mondrian import Mondrian

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from contracts.promised import GUARANTEES, SHAPES, as_sets, check, fair, guaranteed, keeps
 from discreet import Policy, publish
+from discreet.errors import GuaranteeError
 from discreet.partition import PARTITIONS
 from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension, penalties
@@ -154,3 +155,21 @@ def test_seeds_matter_only_where_rows_are_drawn(name):
     options = {"median": "relaxed"} if name == "mondrian" else {}
     made = [as_sets(place((PARTITIONS[name], options), space, sensitive, {"k": 4}, seed)) for seed in range(6)]
     assert len(set(map(frozenset, made))) > 1
+
+
+@pytest.mark.parametrize("promised", [{"k": 9}, {"l": 3}, {"distinct_l": 3}, {"k": 2, "e": 100}], ids=str)
+def test_infeasible_raises(method, promised, tmp_path):
+    partition, options = method
+    table = pa.table({"q": [1, 2, 3, 4], "s": [1, 2, 2, 2]})
+    policy = Policy(
+        quasi=["q"],
+        sensitive="s",
+        guarantee=promised,
+        publication="generalization",
+        partition=partition.name,
+        options=options,
+        hierarchies={"q": {"intervals": [2]}},
+    )
+    with pytest.raises(GuaranteeError):
+        publish(table, policy, to=tmp_path / "r")
+    assert not any(tmp_path.iterdir())

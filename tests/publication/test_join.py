@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.errors import DiscreetWarning, InputError, PolicyError
+from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.join import join
@@ -265,3 +265,38 @@ def test_identifiers_that_find_nobody(tmp_path: Path) -> None:
     odd = microdata().set_column(0, "id", pa.array([[i] for i in range(7)]))
     with pytest.raises(InputError, match="by which nobody can be found"):
         discreet.publish(odd, policy(), public=odd, to=tmp_path / "r")
+
+
+def test_direct_needs_k_people_of_both_tables(tmp_path: Path) -> None:
+    """Ten private rows and k = 40: the others are public."""
+    chance = np.random.default_rng(4)
+    points = {f"p{i}": tuple(map(int, chance.integers(0, 9, 2))) for i in range(300)}
+    private = table(dict(list(points.items())[:10]), illness=list("abcdeabcde"))
+    rules = policy(guarantee={"k": 40}, options={"variant": "direct"})
+    assert discreet.verify(discreet.publish(private, rules, public=table(points), to=tmp_path / "r", seed=1).path).ok
+    for variant, k in (("direct", 301), ("refinement", 40)):
+        rules = policy(guarantee={"k": k}, options={"variant": variant})
+        with pytest.raises(GuaranteeError, match=f"k = {k}"):
+            discreet.publish(private, rules, public=table(points), to=tmp_path / "s")
+
+
+def test_missing_values_are_boxes_of_their_own() -> None:
+    """A group with a missing value does not reach over all larger ones."""
+    codes = np.array([0, 1, 0, 4, 0, 1, 2, 3, 4, 4], np.int32)  # 4 is missing
+    space = [Dimension(codes, 5, np.array([0.0, 1, 2, 3, 6]), missing=True)]
+    parts = join(
+        space, np.zeros(4, np.int32), Guarantee.of({"k": 4}), PARTITIONS["mondrian"], {}, "refinement", Secret(1)
+    )[1]
+    assert parts.tolist() == [0, 0, 0, 0, 0, 0, -1, -1, 0, 0]
+
+
+def test_people_who_are_withheld_are_no_strangers(tmp_path: Path) -> None:
+    chance = np.random.default_rng(6)
+    points = {f"p{i}": (int(i), 0) for i in range(40)}
+    illness = pa.array([None if i >= 30 else str(chance.integers(0, 3)) for i in range(40)])
+    rules = policy(missing_sensitive="withhold", options={"variant": "direct"})
+    with pytest.warns(DiscreetWarning, match="nobody is hidden"):
+        release = discreet.publish(
+            table(points, illness=illness), rules, public=table(points), to=tmp_path / "r", seed=1
+        )
+    assert (release.promise.rows, release.withheld) == (30, 10)

@@ -22,6 +22,7 @@ from discreet.answer.truths import kind_of
 from discreet.answer.urns import Form, Model
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
+from discreet.release.manifest import Promise
 from discreet.release.release import Release, open_release
 
 REMEMBERED = 256
@@ -64,7 +65,7 @@ class Desk:
         result = self._run(prepared.sql)
         question = prepared.question
         width = result.num_columns - len(question.aggregates) - len(question.keys)
-        notes = tuple(_notes(question, result, width))
+        notes = (*_left_out(self.release.promise), *_notes(question, result, width))
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
@@ -243,6 +244,12 @@ def _check_type(aggregate: Aggregate, kind: pa.DataType) -> None:
             f" holds {kind}",
             hint=f"use {other}",
         )
+
+
+def _left_out(promise: Promise) -> Iterator[str]:
+    """Say what the bounds are about, where rows were allowed to be left out."""
+    if promise.suppression:
+        yield f"up to {promise.suppression:.3%} of the table's rows were left out; the answer is about the others"
 
 
 def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import show
+
+if TYPE_CHECKING:
+    from discreet.release.manifest import Promise
 
 
 class Form(StrEnum):
@@ -37,7 +40,6 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
     """
     import discreet
-    from discreet.guarantees import sentences
     from discreet.publication.publish import STEPS
 
     rules = discreet.Policy.load(policy)
@@ -60,7 +62,7 @@ def publish(
         print(f"{to}: {promise.rows:,} rows, values swapped, verified")
         sized = f"windows are sized to k = {promise.window.k}, e = {promise.window.e}"
         print(f"  promised: NOTHING; swapping is a baseline for comparison ({sized}, which is no guarantee)")
-    for sentence in sentences(promise.guarantee):
+    for sentence in _sentences(promise):
         print(f"  promised: {sentence}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:
@@ -69,3 +71,16 @@ def publish(
         print(f"  suppressed: {suppressed:,} rows that fit no group (this count is not in the release)")
     if not promise.for_publication:
         print("  made with a seed: NOT FOR PUBLICATION")
+
+
+def _sentences(promise: Promise) -> list[str]:
+    """What is promised, in words; of a join, boxes and sensitive values are in different groups."""
+    from discreet.guarantees import sentences
+
+    if promise.join is None:
+        return sentences(promise.guarantee)
+    rest = {name: threshold for name, threshold in promise.guarantee.items() if name != "k"}
+    k = promise.guarantee["k"]
+    groups = "of all sensitive values together" if promise.join.variant == "direct" else "of sensitive values"
+    boxes = f"every box holds at least {k:g} people, and nothing says which of them are private"
+    return [boxes, *(f"{sentence} (a group {groups})" for sentence in sentences(rest))]

@@ -146,21 +146,31 @@ def _inside(space: Sequence[Dimension], first: Codes, private: int) -> Codes:
     low, high = np.zeros((count, len(space)), np.int32), np.zeros((count, len(space)), np.int32)
     codes = np.empty((space[0].codes.size - private, len(space)), np.int32)
     offsets, covered = np.full(len(space), ABSENT), [np.zeros((count, 0), np.bool_)]
+    # the code of a missing value, which lies in a box only if a row of the group lacks the value
+    gone = np.full(len(space), ABSENT)
+    lacks = np.zeros((count, len(space)), np.bool_)
     for j, (dimension, own) in enumerate(zip(space, mine, strict=True)):
         codes[:, j] = dimension.codes[private:]
         if dimension.form == "range":
-            low[:, j], high[:, j] = ends(own.codes, first, count)
+            there = own.codes < dimension.size - dimension.missing
+            gone[j] = dimension.size - 1 if dimension.missing else ABSENT
+            lacks[first[~there], j] = True
+            low[:, j], high[:, j] = ends(own.codes[there], first[there], count)
+            empty = np.bincount(first[there], minlength=count) == 0
+            low[empty, j], high[empty, j] = 1, 0
         else:  # a box is no interval of codes here, but some of them
             high[:, j] = dimension.size - 1
             offsets[j] = sum(part.shape[1] for part in covered)
             covered.append(_covered(dimension, own.codes, first, count))
-    finest = int(np.argmax([dimension.size for dimension in space]))
+    finest = int(np.argmax([0 if dimension.missing else dimension.size for dimension in space]))
     shift = max(space[finest].size.bit_length() - BUCKETS.bit_length(), 0)
+    if space[finest].missing:  # every dimension has missing values: all boxes in one bucket
+        shift = 31
     starts, boxes = _boxes_by_bucket(low[:, finest] >> shift, high[:, finest] >> shift)
     every = np.hstack(covered)
     with ThreadPoolExecutor() as threads:
         pieces = threads.map(
-            lambda piece: _find(piece, low, high, offsets, every, finest, shift, starts, boxes),
+            lambda piece: _find(piece, low, high, offsets, every, gone, lacks, finest, shift, starts, boxes),
             np.array_split(codes, PIECES),
         )
         found = np.concatenate(list(pieces))
@@ -192,7 +202,7 @@ def _boxes_by_bucket(low: Codes, high: Codes) -> tuple[npt.NDArray[np.int64], Co
 
 
 @nb.njit(cache=True, nogil=True)
-def _find(codes, low, high, offsets, covered, finest, shift, starts, boxes):  # type: ignore[no-untyped-def]
+def _find(codes, low, high, offsets, covered, gone, lacks, finest, shift, starts, boxes):  # type: ignore[no-untyped-def]
     """The first box that holds each row, or -1."""
     found = np.full(codes.shape[0], -1, np.int32)
     for i in range(codes.shape[0]):
@@ -202,8 +212,13 @@ def _find(codes, low, high, offsets, covered, finest, shift, starts, boxes):  # 
             inside = True
             for j in range(codes.shape[1]):
                 c = codes[i, j]
-                if c < low[box, j] or c > high[box, j] or (offsets[j] >= 0 and not covered[box, offsets[j] + c]):
-                    inside = False
+                if c == gone[j]:
+                    inside = lacks[box, j]
+                elif offsets[j] >= 0:
+                    inside = covered[box, offsets[j] + c]
+                else:
+                    inside = low[box, j] <= c <= high[box, j]
+                if not inside:
                     break
             if inside:
                 found[i] = box

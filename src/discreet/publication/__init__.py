@@ -1,6 +1,7 @@
 """Publications: what is shown of a group. One publication per file; this is their registry.
 
-Every file `NAME.py` has a `sheets(draft)`: the data files to write, as acts of the engine.
+Every file `NAME.py` has a `sheets(draft)`: the data files to write, as acts of the engine. `join`, whose
+rows come from two tables, goes its own way (see `publish`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ they are `ordered`: then their places are their ranks. Where the policy has a hi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.errors import InputError
-from discreet.hierarchies import Levels, load
+from discreet.hierarchies import Hierarchy, Levels, load
 from discreet.partition import PARTITIONS
 from discreet.partition.space import Dimension
 from discreet.policy import Policy
@@ -33,21 +33,25 @@ class Axis:
 
     name: str
     codes: Codes
-    levels: Levels | None
+    hierarchy: Hierarchy | None
     ordered: bool
+
+    @cached_property
+    def levels(self) -> Levels | None:
+        """The hierarchy over the values that occur."""
+        return None if self.hierarchy is None else self.hierarchy.levels(self.codes.domain, self.name)
 
     @property
     def labelled(self) -> bool:
         """Whether boxes show it by a label, and not from one value to another."""
         return not self.ordered if self.levels is None else self.levels.lows is None
 
-    def kept(self, rows: npt.NDArray[np.bool_], policy: Policy) -> Axis:
+    def kept(self, rows: npt.NDArray[np.bool_]) -> Axis:
         """The axis of some rows alone: nothing of it tells which values the others had."""
         held, codes = np.unique(self.codes.codes[rows], return_inverse=True)
         missing = self.codes.missing and bool(held.size) and int(held[-1]) == len(self.codes.domain)
         domain = self.codes.domain.take(pa.array(held[: held.size - missing]))
-        found = Codes(codes.astype(np.int32), domain, missing)
-        return Axis(self.name, found, levels(policy, self.name, domain), self.ordered)
+        return replace(self, codes=Codes(codes.astype(np.int32), domain, missing))
 
     @cached_property
     def dimension(self) -> Dimension:
@@ -88,14 +92,8 @@ def axis_of(policy: Policy, name: str, codes: Codes, *, ordered: bool) -> Axis:
     boxed = PUBLICATIONS[policy.publication].boxed or PARTITIONS[policy.grouping].spatial
     if boxed and pa.types.is_floating(codes.domain.type) and not np.isfinite(codes.domain.to_numpy()).all():
         raise InputError(f"the column `{name}` holds infinite values", hint="a box needs ends: leave those rows out")
-    return Axis(name, codes, levels(policy, name, codes.domain), ordered)
-
-
-def levels(policy: Policy, name: str, domain: pa.Array) -> Levels | None:
-    """The levels of a column's values, if the policy has a hierarchy of it."""
-    if name not in policy.hierarchies:
-        return None
-    return load(policy.hierarchies[name], name).levels(domain, name)
+    hierarchy = load(policy.hierarchies[name], name) if name in policy.hierarchies else None
+    return Axis(name, codes, hierarchy, ordered)
 
 
 def _with_missing(nodes: npt.NDArray[np.int32], *, missing: bool) -> npt.NDArray[np.int32]:

@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.errors import InternalError
+from discreet.errors import GuaranteeError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.join import join
+from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, number, store_rows
 from discreet.publication.generalization import Boxes, box_fields, labels_sheet
@@ -53,10 +54,21 @@ class Joint:
         return Join(variant=variant, group=self.group, groups=parts, people=people)
 
 
+def of_values(policy: Policy, guarantee: Guarantee) -> Guarantee:
+    """What is promised of groups of sensitive values: of a `direct` join not k, which is about all rows."""
+    if policy.publication != "join" or policy.options.get("variant") != "direct":
+        return guarantee
+    return Guarantee(tuple(promise for promise in guarantee.promises if promise.name != "k"))
+
+
 def joint(draft: Draft, axes: Sequence[Axis], guarantee: Guarantee) -> Joint:
     """Form the groups of a draft that has none yet, with the rows of `axes` beyond its own."""
     policy, private = draft.policy, draft.sensitive.codes.size
     space = [axis.dimension for axis in axes]
+    k = guarantee.thresholds.k
+    if space[0].codes.size < k:
+        everyone = f"the private and the public table have {space[0].codes.size:,} people together"
+        raise GuaranteeError(f"k = {k} cannot be met: {everyone}", hint="lower k, or use a larger public table")
     variant = policy.options.get("variant", "refinement")
     partition = PARTITIONS[policy.grouping]
     codes = draft.sensitive.codes
@@ -64,9 +76,9 @@ def joint(draft: Draft, axes: Sequence[Axis], guarantee: Guarantee) -> Joint:
     histograms = Histograms.of(parts[:private], codes)
     shown = groups >= 0
     sizes = np.bincount(groups[shown])
-    if not (shown[:private].all() and guarantee.holds(histograms).all() and sizes.min() >= guarantee.thresholds.k):
+    if not (shown[:private].all() and of_values(policy, guarantee).holds(histograms).all() and sizes.min() >= k):
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
-    kept = [axis.kept(shown, policy) for axis in axes]
+    kept = [axis.kept(shown) for axis in axes]
     return Joint(replace(draft, axes=kept, groups=parts[:private], histograms=histograms), groups[shown], parts[shown])
 
 

@@ -36,7 +36,8 @@ def joint_axes(table: Table, public: Table, policy: Policy) -> list[Axis]:
     theirs = theirs.set_column(0, key, _as(theirs[key], mine[key].type, key))
     shared = pc.index_in(theirs[key], value_set=mine[key])
     _warn_of_difference(mine, theirs, shared, policy)
-    others = theirs.filter(pc.is_null(shared))
+    everyone = table.engine.run(table.select([key])).column(0)  # those who are withheld, too, are no strangers
+    others = theirs.filter(pc.invert(pc.is_in(theirs[key], value_set=everyone)))
     if not len(others):
         _warn("the public table has nobody who is not in the microdata: nobody is hidden by it")
     found = []

@@ -21,7 +21,7 @@ from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes
 from discreet.publication.draft import Draft, present
 from discreet.publication.generalization import sides
-from discreet.publication.join import joint, joint_sheets
+from discreet.publication.join import joint, joint_sheets, of_values
 from discreet.publication.public import joint_axes
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise, Window
@@ -73,7 +73,7 @@ def publish(
     progress("encoding")
     sensitive = _sensitive(table, policy)
     guarantee = _promised(policy, sensitive)
-    _feasible(guarantee, sensitive, policy.sensitive)
+    _feasible(of_values(policy, guarantee), sensitive, policy.sensitive)
     progress("grouping")
     if public is not None:
         return _publish_joined(
@@ -105,10 +105,10 @@ def publish_groups(
     kept = None if groups.min(initial=0) >= 0 else groups >= 0
     if kept is not None:
         groups, sensitive = groups[kept], replace(sensitive, codes=sensitive.codes[kept])
-        quasi = [axis.kept(kept, policy) for axis in quasi]
+        quasi = [axis.kept(kept) for axis in quasi]
     boxed = PUBLICATIONS[policy.publication].boxed
     if boxed and not quasi:
-        quasi = [axis if kept is None else axis.kept(kept, policy) for axis in axes(table, policy)]
+        quasi = [axis if kept is None else axis.kept(kept) for axis in axes(table, policy)]
     histograms = Histograms.of(groups, sensitive.codes)
     if not _promised(policy, sensitive).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
@@ -160,6 +160,7 @@ def _stated(draft: Draft, *, rows: int, groups: int, **more: Any) -> Promise:
         groups=groups,
         missing_sensitive=policy.missing_sensitive,
         for_publication=not draft.secret.seeded,
+        suppression=policy.options.get("suppression") or None,
         **more,
     )
 
@@ -248,7 +249,4 @@ def _partition(
         codes = [axis.codes.codes for axis in quasi] if partition.uses_quasi else []
         return np.asarray(partition.assign(codes, sensitive.codes, guarantee, secret), np.int32)
     space = [axis.halved if partition.trees else axis.dimension for axis in quasi]
-    groups = np.asarray(partition.place(space, sensitive.codes, guarantee, secret, policy.options), np.int32)
-    if groups.max(initial=-1) < 0:
-        raise GuaranteeError("every row would be suppressed", hint="lower the guarantee or the suppression limit")
-    return groups
+    return np.asarray(partition.place(space, sensitive.codes, guarantee, secret, policy.options), np.int32)

@@ -124,6 +124,7 @@ class Promise(_Model):
     groups: int
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
+    suppression: float | None = None  # the share of rows that the policy allowed to be left out
     window: Window | None = None
     boxes: tuple[Side, ...] | None = None
     join: Join | None = None

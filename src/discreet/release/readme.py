@@ -12,6 +12,10 @@ def readme(manifest: Manifest) -> str:
     """The text; the same manifest always gives the same text."""
     promise = manifest.discreet
     warning = "" if promise.for_publication else "\n**Made with a fixed seed, for tests only: do not publish.**\n"
+    if promise.suppression:
+        warning += (
+            f"\nUp to {promise.suppression:.3%} of the rows of the table were left out; all this is about the others.\n"
+        )
     return f"""# {promise.table}
 {warning}
 {SHAPES[promise.publication].readme(manifest)}

@@ -71,6 +71,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "it holds more than a manifest does, or the same in other words"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
         wrong = "its schema, name or format is not a release's"
+    elif promise.suppression is not None and not (0 < promise.suppression <= 1 and promise.partition == "full_domain"):
+        wrong = "it leaves out rows in a way that no policy allows"
     elif promise.window is not None:
         wrong = _window_fault(promise)
     elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):
