@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pycanon import anonymity
 
 from contracts.promised import GUARANTEES, SHAPES, as_sets, check, fair, guaranteed, keeps
 from discreet import Policy, publish
@@ -116,7 +117,6 @@ def test_boxes_are_no_larger_than_everything(method, promised):
 @pytest.mark.filterwarnings("ignore:In a future version")
 def test_pycanon_agrees(method, promised, tmp_path):
     """A second opinion from the released file: rows with one box are as many, and hold as many values, as promised."""
-    anonymity = pytest.importorskip("pycanon.anonymity")
     rng = np.random.default_rng(8)
     table = pa.table(
         {

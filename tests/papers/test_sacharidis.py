@@ -150,6 +150,7 @@ def test_refinement_would_be_better_if_people_counted_twice(people):
             private = np.count_nonzero(groups[: own.size] == group)
             ncp, dm = ncp + private * (np.ptp(here, axis=0) / scale).sum(), dm + private**2
     direct = released(space, "topdown", 0)["direct"]
+    print(f"used {times.mean():.1f} times: {ncp:.0f}, {dm:.0f}; direct {direct.ncp():.0f}, {direct.dm():.0f}")
     assert times.mean() > 3
     assert ncp < direct.ncp()
     assert dm < direct.dm()

@@ -36,17 +36,8 @@ from discreet.answer.measures import Measures
 from discreet.answer.question import Question
 from discreet.answer.truths import Kind, Types, part
 from discreet.errors import EngineError, QueryError
+from discreet.release.boxes import TYPES
 from discreet.release.manifest import Join, Side
-
-TYPES = {
-    "integer": "HUGEINT",
-    "number": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "string": "VARCHAR",
-    "date": "DATE",
-    "datetime": "TIMESTAMP",
-    "time": "TIME",
-}
 
 
 @dataclass(frozen=True)

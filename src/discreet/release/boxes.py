@@ -13,7 +13,7 @@ from discreet.engines import Engine
 from discreet.release.manifest import Promise, Side
 from discreet.release.shapes.file import column
 
-TYPES = {
+TYPES = {  # of the values that boxes stand for, in the engine's words
     "integer": "HUGEINT",
     "number": "DOUBLE",
     "boolean": "BOOLEAN",
