@@ -11,7 +11,18 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_public_names_are_pinned():
-    assert dir(discreet) == ["Policy", "ask", "compare", "metrics", "open_release", "publish", "read", "verify"]
+    assert dir(discreet) == [
+        "Policy",
+        "Vault",
+        "ask",
+        "audit",
+        "compare",
+        "metrics",
+        "open_release",
+        "publish",
+        "read",
+        "verify",
+    ]
     assert all(callable(getattr(discreet, name)) for name in dir(discreet))
     with pytest.raises(AttributeError, match="nonsense"):
         discreet.nonsense  # noqa: B018
@@ -40,6 +51,12 @@ def test_every_command_and_key_is_documented():
     policy = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
     assert [
         c.callback.__name__ for c in app.registered_commands if f"discreet {c.callback.__name__}" not in commands
+    ] == []
+    assert [
+        name
+        for group in app.registered_groups
+        for c in group.typer_instance.registered_commands
+        if (name := f"discreet {group.typer_instance.info.name} {c.callback.__name__}") not in commands
     ] == []
     assert [key for key in KEYS if f"`{key}`" not in policy] == []
 

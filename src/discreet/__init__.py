@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.answer import ask
+    from discreet.audit.auditor import audit
     from discreet.audit.metrics import metrics
     from discreet.comparison import compare
     from discreet.policy import Policy
     from discreet.publication.publish import publish
     from discreet.release import open_release, verify
     from discreet.table import read
+    from discreet.vault.vault import Vault
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "ask", "compare", "metrics", "open_release", "publish", "read", "verify"]
+__all__ = ["Policy", "Vault", "ask", "audit", "compare", "metrics", "open_release", "publish", "read", "verify"]
 
 _HOMES = {
     "Policy": "discreet.policy",
+    "Vault": "discreet.vault.vault",
     "ask": "discreet.answer",
+    "audit": "discreet.audit",
     "compare": "discreet.comparison",
     "metrics": "discreet.audit.metrics",
     "open_release": "discreet.release",

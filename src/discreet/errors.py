@@ -6,6 +6,7 @@
     ├── GuaranteeError       the guarantee cannot be met on this table        (exit status 3)
     ├── ReleaseError         not a release, or one that cannot be written or opened
     │   └── VerificationError  the files do not keep the promise they state   (exit status 4)
+    ├── VaultError           a vault that cannot be opened or written, or was changed by hand
     ├── QueryError           a question that cannot be answered from a release
     ├── EngineError          the database engine failed
     ├── MissingExtraError    an optional dependency is not installed
@@ -81,6 +82,10 @@ class VerificationError(ReleaseError):
     """The files of a release do not keep the promise they state."""
 
     exit_status = 4
+
+
+class VaultError(DiscreetError):
+    """A vault that cannot be opened or written, is in use, or was changed by hand."""
 
 
 class QueryError(DiscreetError):

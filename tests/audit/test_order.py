@@ -12,13 +12,14 @@ import pytest
 from discreet.audit.files import read_tables
 from discreet.audit.metrics import rce
 from discreet.audit.order import attack, blind
+from discreet.errors import InputError
 from discreet.partition import PARTITIONS
 from discreet.partition.deal import plan
 from discreet.partition.kernels import shuffle_by_value
 from discreet.partition.min_max_exact import LIMIT
 from discreet.partition.secret import Secret
 from discreet.policy import Policy
-from discreet.publication import permutation
+from discreet.publication import full_permutation, permutation
 from discreet.publication.publish import publish, publish_groups
 from discreet.table import read
 
@@ -50,8 +51,14 @@ def earners(people):
     return people.set_column(2, "salary", pa.array(cents))
 
 
-def policy(partition):
-    return Policy(quasi=["age", "person"], sensitive="salary", guarantee={"l": L}, partition=partition)
+def policy(partition, publication="anatomy"):
+    return Policy(
+        quasi=["age", "person"],
+        sensitive="salary",
+        guarantee={"l": L},
+        partition=partition,
+        publication=publication,
+    )
 
 
 def ranges(partition, e=5, publication="permutation"):
@@ -66,7 +73,7 @@ def ranges(partition, e=5, publication="permutation"):
 
 def truth(release, people):
     """The real value of each person's row, in the order of the file."""
-    shown = pq.read_table(release.file("qit" if release.promise.publication == "anatomy" else "permuted"))
+    shown = pq.read_table(release.path / f"{release.manifest.resources[0].name}.parquet")
     where = pc.index_in(shown["person"], people["person"].combine_chunks())
     return people["salary"].combine_chunks().take(where.combine_chunks())
 
@@ -96,9 +103,9 @@ def test_chance_is_what_trying_every_arrangement_gives():
 
 
 @pytest.mark.parametrize("partition", FOR_L)
-@pytest.mark.parametrize("seed", [None, 1])
-def test_anatomy_order_tells_nothing(people, partition, seed, tmp_path):
-    release = publish(people, policy(partition), to=tmp_path / "r", seed=seed)
+@pytest.mark.parametrize(("publication", "seed"), [("anatomy", None), ("anatomy", 1), ("full_permutation", None)])
+def test_anatomy_order_tells_nothing(people, partition, publication, seed, tmp_path):
+    release = publish(people, policy(partition, publication), to=tmp_path / "r", seed=seed)
     guess = blind(release)
     # every link is right with the chance of a blind guess; five standard deviations of that many draws
     tolerance = 5 * math.sqrt(guess * (1 - guess) / ROWS)
@@ -106,7 +113,7 @@ def test_anatomy_order_tells_nothing(people, partition, seed, tmp_path):
         assert links.recovered(truth(release, people)) <= guess + tolerance, links.hypothesis
 
 
-@pytest.mark.parametrize("publication", ["permutation", "anatomy"])
+@pytest.mark.parametrize("publication", ["permutation", "anatomy", "full_permutation"])
 @pytest.mark.parametrize("partition", LARGE)
 def test_permutation_order_tells_nothing(people, earners, partition, publication, tmp_path):
     """Neither with many equal salaries nor with different ones."""
@@ -136,7 +143,11 @@ def test_small_permutations_tell_nothing_either(earners, tmp_path):
     assert max(found.values()) <= mean + 5 * math.sqrt(variance)
 
 
-@pytest.mark.parametrize("rules", [*map(policy, FOR_L), *map(ranges, LARGE)], ids=lambda rules: rules.partition)
+@pytest.mark.parametrize(
+    "rules",
+    [*map(policy, FOR_L), *map(ranges, LARGE), *(policy(name, "full_permutation") for name in FOR_L)],
+    ids=lambda rules: f"{rules.partition}-{rules.publication}",
+)
 def test_order_of_source_does_not_move_groups(people, rules, tmp_path):
     """Group numbers do not follow the row numbers of the source inside a sensitive value."""
     release = publish(people, rules, to=tmp_path / "r")
@@ -191,6 +202,37 @@ def test_order_attack_finds_rows_left_in_the_order_of_values(people, tmp_path):
 def unshuffled(draft):
     """Every row keeps its own value."""
     return draft.sensitive.codes
+
+
+def in_step(draft, codes):
+    """The columns of a full permutation by the same words: each keeps its rows together."""
+    order = np.argsort(draft.groups, kind="stable")
+    return codes.decode(codes.codes[order])
+
+
+def test_columns_that_were_not_shuffled_apart_are_found(people, tmp_path, monkeypatch):
+    """Such a release verifies: but whoever finds a person's number finds the age beside it."""
+    monkeypatch.setattr(full_permutation, "shuffled", in_step)
+    release = publish(people, policy("deal", "full_permutation"), to=tmp_path / "r", seed=1)
+    monkeypatch.undo()
+    honest = publish(people, policy("deal", "full_permutation"), to=tmp_path / "h", seed=1)
+    shares = []
+    for one in (release, honest):
+        pqt = pq.read_table(one.file("pqt"))
+        at = pc.index_in(pqt["person"], people["person"].combine_chunks())
+        shares.append(np.mean(pqt["age"].to_numpy() == people["age"].take(at).to_numpy()))
+        assert one.verify().ok
+    assert shares[0] == 1
+    # one in N by itself, and hardly anybody else in a group has the same age
+    assert shares[1] <= 1 / L + 0.02 + 5 * math.sqrt(0.16 / ROWS)
+
+
+def test_nothing_to_link_without_a_sensitive_column(people, tmp_path):
+    rules = Policy(
+        quasi=["age", "person"], drop="rest", guarantee={"k": L}, partition="deal", publication="full_permutation"
+    )
+    with pytest.raises(InputError, match="no sensitive values"):
+        attack(publish(people, rules, to=tmp_path / "r"))
 
 
 def sorted_by_value(draft):
@@ -252,11 +294,14 @@ def test_files_tell_nothing_beside_their_rows(people, tmp_path):
     """Row groups are cut by number of rows, statistics are those of the released columns, no notes are kept."""
     anatomy = publish(people, policy("local"), to=tmp_path / "a")
     permuted = publish(people, ranges("tightest"), to=tmp_path / "p")
+    shuffled = publish(people, policy("local", "full_permutation"), to=tmp_path / "f")
     for release, name, columns in (
         (anatomy, "qit", ["age", "person", "group"]),
         (anatomy, "st", ["group", "salary", "count"]),
         (permuted, "permuted", ["row", "age", "person", "salary"]),
         (permuted, "mapping", ["row", "group"]),
+        (shuffled, "pqt", ["age", "person", "group"]),
+        (shuffled, "pst", ["group", "salary"]),
     ):
         about = pq.read_metadata(release.file(name))
         assert about.metadata is None

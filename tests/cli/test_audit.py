@@ -7,6 +7,7 @@ import sys
 from dataclasses import asdict
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
@@ -83,3 +84,56 @@ def test_help_has_an_example(run):
     assert (status, err) == (0, "")
     assert "Example: discreet audit releases/2026-11 --metrics" in " ".join(out.split())
     assert run("audit")[0] == 2
+
+
+@pytest.fixture(scope="module")
+def shuffled(tmp_path_factory):
+    """Two groups of four; and the table itself as a file."""
+    place = tmp_path_factory.mktemp("shuffled")
+    table = pa.table({"a": [1, 1, 2, 2, 5, 6, 7, 8], "c": list("xxxxyyyy"), "s": [1, 2, 3, 4, 1, 2, 3, 4]})
+    pq.write_table(table, place / "private.parquet")
+    rules = {"quasi": ["a", "c"], "guarantee": {"k": 4}, "publication": "full_permutation", "partition": "mondrian"}
+    made = discreet.publish(table, discreet.Policy(**rules, sensitive="s"), to=place / "release", seed=1)
+    alone = discreet.publish(table, discreet.Policy(**rules, drop=["s"]), to=place / "alone", seed=1)
+    return made, alone, place / "private.parquet"
+
+
+def test_presence(run, shuffled):
+    made, alone, truth = shuffled
+    status, out, err = run("audit", made.path)
+    assert (status, err) == (0, "")
+    assert "over 8 published rows, each as a person" in out
+    assert "most exposed person whom any group could hold: 0.5" in out
+    lines = {line.split()[0]: line.split() for line in out.splitlines() if len(line.split()) > 6}
+    assert lines["presence"][-6:] == ["0.25", "0.25", "0.375", "0.5", "0.5", "0.375"]
+    assert lines["disclosure"][-1] == "0.25"
+    assert "not to be published" not in out
+    status, out, err = run("audit", made.path, "--truth", truth)
+    assert (status, err) == (0, "")
+    assert "over 8 real people" in out
+    assert "not to be published" in out
+    status, out, _ = run("audit", alone.path, "--truth", truth)
+    assert status == 0
+    assert "disclosure" not in out
+    assert "RCE" not in out
+
+
+def test_presence_as_json(run, shuffled):
+    made, _, truth = shuffled
+    status, out, _ = run("audit", made.path, "--truth", truth, "--json")
+    assert status == 0
+    found = json.loads(out)["metrics"]["presence"]
+    assert found == asdict(discreet.metrics(made, truth=truth))["presence"]
+    assert (found["real"], found["people"], found["presence"]["most"]) == (True, 8, 0.5)
+
+
+def test_a_truth_that_does_not_fit(run, shuffled, release, tmp_path):
+    status, out, err = run("audit", release.path, "--truth", shuffled[2])
+    assert (status, out) == (1, "")
+    assert "`generalization` has nothing to hold against the truth" in err
+    status, _, err = run("audit", release.path, shuffled[0].path, "--truth", shuffled[2])
+    assert status == 1
+    assert "one release only" in err
+    status, _, err = run("audit", shuffled[0].path, "--truth", tmp_path / "nothing.csv")
+    assert status == 1
+    assert "there is no file" in err

@@ -174,9 +174,36 @@ def test_all_sensible_methods_by_default(table):
         ranges = [each.name for each in sensible(policy(guarantee={"k": 4, "e": 100}), private.columns, public=False)]
     assert names == [
         *("anatomy/anatomize", "anatomy/deal", "anatomy/local", "permutation/local"),
-        *("generalization/mondrian", "generalization/topdown"),
+        *("full_permutation/cluster", "full_permutation/local", "generalization/mondrian", "generalization/topdown"),
     ]
     assert {"anatomy/tightest", "permutation/min_sum", "generalization/mondrian"} <= {*ranges}
+    assert {"full_permutation/cluster", "full_permutation/local"} <= {*ranges}
+
+
+def test_a_full_permutation_lies_between_anatomy_and_boxes(table):
+    """With the same groups it knows of columns by themselves what anatomy knows of rows, and boxes of their ends."""
+    methods = ["anatomy/mondrian", "full_permutation/mondrian", "generalization/mondrian"]
+    found = discreet.compare(table, policy(), methods=methods, queries=40, seed=2)
+    anatomy, shuffled, boxes = found.outcomes
+    assert anatomy.width < shuffled.width < boxes.width
+    assert anatomy.loss == 0 < shuffled.loss < 1
+    assert shuffled.loss == pytest.approx(boxes.loss)
+    assert anatomy.groups == shuffled.groups == boxes.groups
+    assert [outcome.outside for outcome in found.outcomes] == [0, 0, 0]
+
+
+def test_without_a_sensitive_column(table):
+    """Only full permutations fit, and questions count people."""
+    rules = policy(sensitive=None, guarantee={"k": 5}, publication="full_permutation", partition="deal")
+    with discreet.read(table) as private:
+        names = [each.name for each in sensible(rules, private.columns, public=False)]
+    assert names == ["full_permutation/cluster", "full_permutation/local"]
+    methods = ["full_permutation/local", "full_permutation/deal", "anatomy/local"]
+    local, dealt, refused = discreet.compare(table, rules, methods=methods, queries=15, seed=3).outcomes
+    assert "only the publication `full_permutation` can do without" in refused.refused
+    for outcome in (local, dealt):
+        assert (outcome.answered, outcome.outside, set(outcome.errors)) == (15, 0, {"count"})
+    assert local.mean_error < dealt.mean_error
 
 
 @pytest.mark.parametrize(

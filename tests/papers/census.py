@@ -1,4 +1,4 @@
-"""The CENSUS tables of the Anatomy papers, and queries of the paper's form (equation 14)."""
+"""The CENSUS tables of the Anatomy papers, and queries of the papers' forms."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Query:
 
 
 def queries(quasi, sensitive, *, dimensions, selectivity, number, seed):
-    """Random queries over `dimensions` of the quasi-identifiers and the sensitive column."""
+    """Random queries of Xiao and Tao, equation 14: over `dimensions` of the quasi-identifiers and the sensitive column."""
     chance = np.random.default_rng(seed)
 
     def some(domain):
@@ -50,6 +50,22 @@ def queries(quasi, sensitive, *, dimensions, selectivity, number, seed):
     for _ in range(number):
         chosen = chance.choice(len(quasi), dimensions, replace=False)
         yield Query({quasi[i]: some(DOMAINS[quasi[i]]) for i in sorted(chosen)}, (sensitive, some(SENSITIVE_DOMAIN)))
+
+
+def ranges(quasi, sensitive, *, dimensions, volume, number, seed):
+    """Random queries of Li et al., section 4.2: an interval of each of `dimensions` columns, the sensitive one among them."""
+    chance = np.random.default_rng(seed)
+
+    def interval(domain):
+        least, size = domain
+        length = math.floor(size * volume ** (1 / (dimensions + 1)))
+        start = least + int(chance.integers(size - length + 1))
+        return list(range(start, start + length))
+
+    for _ in range(number):
+        chosen = chance.choice(len(quasi), dimensions - 1, replace=False)
+        within = {quasi[i]: interval(DOMAINS[quasi[i]]) for i in sorted(chosen)}
+        yield Query(within, (sensitive, interval(SENSITIVE_DOMAIN)))
 
 
 def sample(table: pa.Table, rows, seed):

@@ -1,6 +1,7 @@
 """Random spaces for the partitions that form boxes, the promises to keep in them, and plain-Python readings of both."""
 
 from collections import Counter, defaultdict
+from itertools import combinations
 
 import numpy as np
 from hypothesis import strategies as st
@@ -118,14 +119,42 @@ def untouched(space, sensitive, act):
     return result
 
 
-def children(dimension, rows):
-    """Rows parted by the children of the lowest node that they share; all in one part if they share a code."""
+def nodes(dimension, rows):
+    """Level by level below the lowest node that rows share, the rows of each node."""
     levels = dimension.levels[:, dimension.codes[rows]]
-    level = next(i for i, nodes in enumerate(levels) if len(set(nodes.tolist())) == 1)
-    parts = defaultdict(list)
-    for row in rows:
-        parts[int(dimension.levels[max(level - 1, 0), dimension.codes[row]])].append(row)
-    return list(parts.values())
+    common = next(i for i, nodes in enumerate(levels) if len(set(nodes.tolist())) == 1)
+    for level in range(common - 1, -1, -1):
+        parts = defaultdict(list)
+        for row in rows:
+            parts[int(dimension.levels[level, dimension.codes[row]])].append(row)
+        yield parts
+
+
+def branches(dimension, rows, keep):
+    """The cut of a tree that the rule finds, if any; `keep` says whether some rows keep the promises."""
+    for parts in nodes(dimension, rows):
+        alone = sorted((part for part in parts if keep(parts[part])), key=lambda part: (len(parts[part]), part))
+        stay = [row for part in parts if part not in alone for row in parts[part]]
+        leave = list(alone)
+        while stay and leave and not keep(stay):
+            stay += parts[leave.pop(0)]
+        if not leave:
+            spared = [part for part in reversed(alone) if keep([row for row in rows if row not in parts[part]])]
+            leave, stay = spared[:1], [row for row in rows if not spared or row not in parts[spared[0]]]
+        if leave:
+            return [parts[part] for part in leave] + [stay] * bool(stay)
+    return [rows]
+
+
+def names(dimension, rows):
+    """All ways to part rows in two between the values of a set."""
+    others = sorted({int(code) for code in dimension.codes[rows]})[1:]
+    for number in range(1, len(others) + 1):
+        for right in combinations(others, number):
+            yield (
+                [row for row in rows if dimension.codes[row] not in right],
+                [row for row in rows if dimension.codes[row] in right],
+            )
 
 
 def edges(dimension, rows):

@@ -9,8 +9,23 @@ from discreet.guarantees import Histograms
 from discreet.partition import mondrian
 from discreet.partition.mondrian import assign
 from discreet.partition.secret import Secret
+from discreet.partition.sides import FEW
 from discreet.partition.space import Dimension, penalties
-from partition.spaces import as_sets, cases, children, edges, guarantee, keeps, members, named, ranged, tree, untouched
+from partition.spaces import (
+    as_sets,
+    branches,
+    cases,
+    edges,
+    guarantee,
+    keeps,
+    members,
+    named,
+    names,
+    nodes,
+    ranged,
+    tree,
+    untouched,
+)
 
 DIMENSIONS, MEDIANS = ("widest", "round_robin"), ("strict", "relaxed")
 GOLDEN = np.array([(1, 1), (2, 2), (1, 4), (2, 3), (3, 1), (3, 2), (5, 4)])  # rows A to G of paper 2, figure 1
@@ -31,7 +46,11 @@ def by_hand(space, rows, sensitive, promised, last, *, in_turn):
         ]
         turn = sorted(range(len(space)), key=lambda j: -width[j][0, 0])
     for j in turn:
-        ways = [children(space[j], rows)] if space[j].form == "tree" else edges(space[j], rows)
+        ways = (
+            [branches(space[j], rows, lambda part: keeps(sensitive[part].tolist(), promised))]
+            if space[j].form == "tree"
+            else edges(space[j], rows)
+        )
         for parts in ways:
             if len(parts) > 1 and all(keeps(sensitive[part].tolist(), promised) for part in parts):
                 return [
@@ -73,11 +92,20 @@ def test_mondrian_leaves_nothing_to_cut(case, seed, dimension, median):
     groups = assign(space, sensitive, guarantee(promised), Secret(seed), dimension=dimension, median=median)
     for rows in members(groups):
         for axis in space:
-            ways = edges(axis, rows) if axis.form == "range" else []
-            if axis.form == "tree":
-                ways = [children(axis, rows)]
-            for parts in ways:
-                assert len(parts) == 1 or not all(keeps(sensitive[part].tolist(), promised) for part in parts)
+            for parts in ways_to_cut(axis, rows):
+                assert not all(keeps(sensitive[part].tolist(), promised) for part in parts)
+
+
+def ways_to_cut(axis, rows):
+    """In two, so that one side at least is smaller: between values of a range, at a node of a tree, in a set of few names."""
+    if axis.form == "range":
+        yield from edges(axis, rows)
+    elif axis.form == "tree":
+        for parts in nodes(axis, rows):
+            for part in parts.values():
+                yield part, [row for row in rows if row not in part]
+    elif len(set(axis.codes[rows].tolist())) <= FEW:
+        yield from names(axis, rows)
 
 
 @pytest.mark.parametrize("dimension", DIMENSIONS)

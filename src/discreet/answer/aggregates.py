@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from discreet.answer.model import Model, Relations, agree
 from discreet.answer.question import Aggregate
-from discreet.answer.urns import Model, Relations, agree
 
 NUMBER = "CAST(value AS DOUBLE)"
 NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"

@@ -14,12 +14,12 @@ from sqlglot import exp
 from discreet.answer import help_table, sources, swapped
 from discreet.answer.answer import Answer
 from discreet.answer.boxes import Boxes, Given, check_generalized
+from discreet.answer.model import Form, Model
 from discreet.answer.published import Published, check_joined
 from discreet.answer.question import ENDS, Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.slots import Slots
 from discreet.answer.truths import kind_of
-from discreet.answer.urns import Form, Model
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
 from discreet.release.manifest import Promise
@@ -95,7 +95,7 @@ class Desk:
     def _read(self, sql: str, boxes: Boxes | Published | None) -> Question:
         """The question, if this release can answer it, from the boxes or in its own way."""
         with _not_too_deep():
-            question = read_question(sql, self.release.promise)
+            question = read_question(sql, self.release.promise, apart=self._apart(boxes))
             if self.release.promise.window is not None:
                 question = swapped.answerable(question)
             if boxes is not None:
@@ -109,7 +109,7 @@ class Desk:
         group = self.release.promise.group
         form = None if boxes is not None else self._form_for(question)
         with _not_too_deep():
-            query = rewrite(question, self.release.promise, slots, form, boxes)
+            query = rewrite(question, self.release.promise, slots, form, boxes, apart=self._apart(boxes))
             made: dict[str, exp.Expr] = {}
             if (form is not None or (slots is not None and slots.wide)) and self._help is not None:
                 made |= self._help.tables()
@@ -118,6 +118,10 @@ class Desk:
             if boxes is not None:
                 made |= boxes.tables()
             return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
+
+    def _apart(self, boxes: Boxes | Published | None) -> bool:
+        """Whether each column is looked at by itself."""
+        return self.release.promise.publication == "full_permutation" and boxes is None
 
     def _boxes_for(self, *, generalized: bool | Given) -> Boxes | Published | None:
         """The boxes to answer from, if boxes they are to be."""
@@ -158,7 +162,7 @@ class Desk:
     def _slots_for(self, question: Question) -> Slots | None:
         """The slots to count hits in, made when first needed; None when counting by group is better."""
         condition = question.where["quasi"]
-        if self.release.promise.window is not None:
+        if self.release.promise.window is not None or self._apart(None):
             return None
         if condition is None or any(key.side == "quasi" for key in question.keys):
             return None
@@ -179,7 +183,7 @@ class Desk:
     def _form_for(self, question: Question) -> Form | None:
         """The form of the help table, if there is one and it serves any aggregate."""
         served = any(help_table.serves(question, aggregate) for aggregate in question.aggregates)
-        if not served or self.release.promise.window is not None or self._help is None:
+        if not served or self.release.promise.window is not None or self._apart(None) or self._help is None:
             return None
         return self._help.form
 
@@ -221,7 +225,7 @@ class Desk:
         for aggregate in question.aggregates:
             if aggregate.argument is None:
                 continue
-            table = "qit" if aggregate.side == "quasi" else "held"
+            table = "held" if aggregate.side == "sensitive" else "qit"
             probe = exp.select(model.on_table(aggregate.argument)).from_(table).limit(0)
             _check_type(aggregate, self._run(probe).schema.field(0).type)
 

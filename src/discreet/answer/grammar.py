@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from sqlglot import exp
 
 from discreet.errors import QueryError
 
-Side: TypeAlias = Literal["quasi", "sensitive"]
+# What a release keeps apart from the rest: "sensitive", "quasi", or where every column was shuffled by itself
+# "quasi NAME", a side for each quasi-identifier.
+Side: TypeAlias = str
 
 SUPPORTED = (
     "one SELECT over `microdata` of COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE, with WHERE, GROUP BY, ORDER BY"
@@ -88,9 +90,11 @@ def refusal(node: exp.Expr) -> QueryError:
     return QueryError(f"{what} is not supported", hint=f"supported is {SUPPORTED}")
 
 
-def side(expression: exp.Expr, sensitive: str) -> Side:
-    """The side of the release that an expression looks at; one that looks at both is refused."""
+def side(expression: exp.Expr, sensitive: str | None, *, apart: bool = False) -> Side:
+    """The side of the release that an expression looks at, with all columns `apart` or not; several are refused."""
     names = _names(expression)
+    if apart:
+        return _one_column(expression, names, sensitive)
     if sensitive not in names:
         return "quasi"
     if names != {sensitive}:
@@ -99,6 +103,17 @@ def side(expression: exp.Expr, sensitive: str) -> Side:
             hint="a release does not link the two: join such conditions with AND, each about one side only",
         )
     return "sensitive"
+
+
+def _one_column(expression: exp.Expr, names: set[str], sensitive: str | None) -> Side:
+    """The side of an expression where every column is a side; a constant is on any."""
+    if len(names) > 1:
+        both = " and ".join(f"`{name}`" for name in sorted(names))
+        raise QueryError(
+            f"`{expression.sql(dialect='duckdb')}` mixes {both}, which were shuffled apart from each other",
+            hint="a condition, key or aggregate is about one column; join conditions on several with AND",
+        )
+    return "sensitive" if names <= {sensitive} else f"quasi {next(iter(names))}"
 
 
 def check_names_a_column(expression: exp.Expr) -> None:

@@ -28,8 +28,8 @@ from typing import Literal
 from sqlglot import exp, parse_one
 
 from discreet.answer.aggregates import INSIDE, NO_STDERR, SURE, beside, over, per_key
+from discreet.answer.model import Form, Model, Relations
 from discreet.answer.question import Aggregate, Question
-from discreet.answer.urns import Form, Model, Relations
 from discreet.engines import Engine
 
 REPEATS = 4  # rows per run of equal values from which the compact form is better

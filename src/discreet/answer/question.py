@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Literal, TypeAlias
 
 import sqlglot
@@ -27,6 +28,8 @@ from discreet.release.manifest import Promise
 from discreet.words import nearest
 
 Function: TypeAlias = Literal["count", "sum", "avg", "min", "max", "quantile_disc", "quantile_cont"]
+
+_Sided: TypeAlias = Callable[[exp.Expr], Side]
 
 ENDS = {"estimate": "", "stderr": "_stderr", "low": "_low", "high": "_high"}
 
@@ -81,22 +84,34 @@ class Question:
     offset: int | None
 
     @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides that it has a condition on, or is grouped by."""
+        asked = [
+            *(at for at, condition in self.where.items() if condition is not None),
+            *(key.side for key in self.keys),
+        ]
+        return tuple(dict.fromkeys(asked))
+
+    @property
     def asks_of_sensitive(self) -> bool:
         """Whether it has a condition on the sensitive column, or is grouped by it."""
-        return self.where["sensitive"] is not None or any(key.side == "sensitive" for key in self.keys)
+        return "sensitive" in self.sides
 
 
-def read_question(sql: str, promise: Promise) -> Question:
-    """Read one question about a release; raise `QueryError` with what is supported for anything else."""
+def read_question(sql: str, promise: Promise, *, apart: bool = False) -> Question:
+    """Read one question about a release; raise `QueryError` with what is supported for anything else.
+
+    If all columns of the release are `apart`, each is a side of its own.
+    """
     select = _parse(sql)
     _check_clauses(select)
     _check_table(select, promise)
     _resolve(select, promise)
-    where = _conditions(select, promise.sensitive)
+    sided = partial(side, sensitive=promise.sensitive, apart=apart)
+    where = _conditions(select, sided)
     items = [_Item(item.unalias(), item.alias) for item in select.expressions]
-    known = {*promise.quasi, promise.sensitive}
-    keys = _keys(select, items, known, promise.sensitive)
-    aggregates, columns = _columns(items, keys, promise.sensitive)
+    keys = _keys(select, items, set(promise.columns), sided)
+    aggregates, columns = _columns(items, keys, sided)
     if not aggregates:
         raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
     order = tuple(_order(ordered, items, columns, keys) for ordered in _clause(select, "order"))
@@ -157,7 +172,7 @@ def _resolve(select: exp.Select, promise: Promise) -> None:
 
     GROUP BY may name an alias, and ORDER BY a column of the answer: those stay as they are.
     """
-    known = {name.lower(): name for name in (*promise.quasi, promise.sensitive)}
+    known = {name.lower(): name for name in promise.columns}
     table = select.args["from_"].this
     tables = {table.alias_or_name.lower()}
     aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
@@ -180,12 +195,12 @@ def _within(column: exp.Column, select: exp.Select, clause: str) -> bool:
     return found is not None and found is select.args.get(clause)
 
 
-def _conditions(select: exp.Select, sensitive: str) -> dict[Side, exp.Expr | None]:
+def _conditions(select: exp.Select, sided: _Sided) -> dict[Side, exp.Expr | None]:
     found: dict[Side, list[exp.Expr]] = {"quasi": [], "sensitive": []}
     where = select.args.get("where")
     for part in conjuncts(where.this) if where else []:
         check_scalar(part)
-        found[side(part, sensitive)].append(part)
+        found.setdefault(sided(part), []).append(part)
     return {at: exp.and_(*parts) if parts else None for at, parts in found.items()}
 
 
@@ -194,7 +209,7 @@ def _clause(select: exp.Select, name: str) -> Sequence[exp.Expr]:
     return clause.expressions if clause else ()
 
 
-def _keys(select: exp.Select, items: Sequence[_Item], known: set[str], sensitive: str) -> tuple[Key, ...]:
+def _keys(select: exp.Select, items: Sequence[_Item], known: set[str], sided: _Sided) -> tuple[Key, ...]:
     group = select.args.get("group")
     if group is not None and any(value for name, value in group.args.items() if name != "expressions"):
         raise QueryError("only plain GROUP BY is supported", hint="list the columns or expressions to group by")
@@ -207,7 +222,7 @@ def _keys(select: exp.Select, items: Sequence[_Item], known: set[str], sensitive
             raise QueryError("GROUP BY names an aggregate", hint="group by quasi-identifiers or the sensitive column")
         check_scalar(expression)
         check_names_a_column(expression)
-        keys[expression] = Key(expression, side(expression, sensitive))
+        keys[expression] = Key(expression, sided(expression))
     return tuple(keys.values())
 
 
@@ -226,7 +241,7 @@ def _referred(expression: exp.Expr, items: Sequence[_Item]) -> exp.Expr:
 
 
 def _columns(
-    items: Sequence[_Item], keys: Sequence[Key], sensitive: str
+    items: Sequence[_Item], keys: Sequence[Key], sided: _Sided
 ) -> tuple[tuple[Aggregate, ...], tuple[Column, ...]]:
     """The aggregates, and the columns of the answer in the order of SELECT."""
     numbers = {key.expression: number for number, key in enumerate(keys)}
@@ -249,7 +264,7 @@ def _columns(
             check_scalar(argument)
             check_names_a_column(argument)
         name = item.alias or "_".join(filter(None, [_word(item.expression, function), _label(argument)]))
-        at = side(argument, sensitive) if argument is not None else "quasi"
+        at = sided(argument) if argument is not None else "quasi"
         columns.append(Column(_fresh(name, taken, tuple(ENDS.values())), aggregate=len(aggregates)))
         aggregates.append(Aggregate(function, argument, at, columns[-1].name, fraction))
     return tuple(aggregates), tuple(columns)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.answer import aggregates, help_table, swapped
+from discreet.answer import aggregates, help_table, margins, swapped
 from discreet.answer.boxes import Boxes
+from discreet.answer.model import Form, Model, Relations, agree
 from discreet.answer.published import Published
 from discreet.answer.question import ENDS, Aggregate, Question
 from discreet.answer.slots import Slots
-from discreet.answer.urns import Form, Model, Relations, agree, draws, subject
+from discreet.answer.urns import draws, subject
 from discreet.release.manifest import Promise
 
 
@@ -25,10 +26,13 @@ def rewrite(
     slots: Slots | None = None,
     form: Form | None = None,
     boxes: Boxes | Published | None = None,
+    *,
+    apart: bool = False,
 ) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
-    model = Model(question, promise.group, promise.sensitive, slots, form, boxes)
+    model = Model(question, promise.group, promise.sensitive, slots, form, boxes, apart)
     relations: Relations = {} if boxes is None else boxes.relations(question.where["quasi"])
+    relations |= margins.relations(model) if apart else {}
     relations["frame"] = _frame(model)
     subjects: dict[str, str] = {}
     for number, aggregate in enumerate(question.aggregates):
@@ -55,8 +59,9 @@ def rewrite(
 
 
 def untouched(question: Question, aggregate: Aggregate) -> bool:
-    """Whether no sensitive value can change an aggregate."""
-    return aggregate.side == "quasi" and not question.asks_of_sensitive
+    """Whether an aggregate is about one side alone, which is published as it is: no sensitive value can change it."""
+    about = {*question.sides, *([] if aggregate.argument is None else [aggregate.side])}
+    return len(about) <= 1 and "sensitive" not in about
 
 
 def _about(aggregate: Aggregate) -> str:
@@ -75,6 +80,8 @@ def _frame(model: Model) -> exp.Select:
     """The rows of the answer: every combination of keys that may occur, or a single row without keys."""
     if not model.keys():
         return exp.select("1 AS one")
+    if model.apart:
+        return margins.frame(model)
     quasi = model.rows("quasi").distinct()
     if not model.keys("sensitive") and model.question.where["sensitive"] is None:
         return quasi
@@ -100,7 +107,8 @@ def _exact(model: Model, aggregate: Aggregate) -> exp.Select:
     counted = exp.Count(this=argument.copy())
     columns = [exp.alias_(value.copy(), end) for end in ("estimate", "low", "high")]
     columns += [exp.alias_(exp.cast(exp.Literal.number(0), "DOUBLE"), "stderr"), exp.alias_(counted, "least")]
-    rows = model.rows("quasi", *columns)
+    [side] = model.question.sides or [aggregate.side]
+    rows = model.rows(side, *columns)
     return rows.group_by(*(model.on_table(key.expression) for key in model.question.keys))
 
 
@@ -110,8 +118,9 @@ def _native(aggregate: Aggregate, argument: exp.Expr) -> exp.Expr:
         return plain[aggregate.function](this=argument)
     p, q = aggregate.fraction.as_integer_ratio()
     fraction = exp.Literal.number(p / q)
-    kind = exp.PercentileCont if aggregate.function == "quantile_cont" else exp.PercentileDisc
-    return kind(this=argument, expression=fraction)
+    if aggregate.function == "quantile_disc":
+        return exp.PercentileDisc(this=argument, expression=fraction)
+    return exp.PercentileCont(this=exp.cast(argument, "DOUBLE"), expression=fraction)  # decimals would be cut off
 
 
 def _laid_out(model: Model) -> exp.Select:

@@ -54,9 +54,9 @@ def _narrow(qit: exp.Select, promise: Promise) -> exp.Select:
 
 
 def sensitive_kind(release: Release) -> str:
-    """The type of the sensitive column."""
-    kinds = [resource.kinds() for resource in release.manifest.resources]
-    return next(kind[release.promise.sensitive] for kind in kinds if release.promise.sensitive in kind)
+    """The type of the sensitive column; where there is none, all its values are missing whole numbers."""
+    kinds = (resource.kinds().get(release.promise.sensitive or "") for resource in release.manifest.resources)
+    return next((kind for kind in kinds if kind is not None), "integer")
 
 
 def load(engine: Engine, release: Release) -> None:

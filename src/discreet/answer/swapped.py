@@ -25,8 +25,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.answer.aggregates import INSIDE, NO_STDERR, NUMBER, over, per_key
+from discreet.answer.model import Model, Relations, grouped
 from discreet.answer.question import Aggregate, Question
-from discreet.answer.urns import Model, Relations, grouped
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.release.shapes.file import column, named
@@ -38,8 +38,8 @@ BOUNDS = ("estimate", "low", "high")
 def tables(promise: Promise) -> dict[str, exp.Select]:
     """The queries that make the tables: `qit` with the value that each row shows, and `windows`, by value."""
     group = exp.alias_(exp.cast(exp.Literal.number(1), "INTEGER"), promise.group, quoted=True)
-    shown = [column(name) for name in (*promise.quasi, promise.sensitive)]
-    value, count = column(promise.sensitive), column(promise.count)
+    shown = [column(name) for name in promise.columns]
+    value, count = column(promise.sensitive_column), column(promise.count)
     names = dict(zip(("n", "low", "high"), (promise.count, *ends_of(promise)), strict=True))
     columns = [exp.alias_(exp.cast(column(name), "BIGINT"), alias) for alias, name in names.items()]
     upto = exp.Window(this=exp.Sum(this=count), order=exp.Order(expressions=[value.copy()]))
@@ -109,7 +109,7 @@ def _measured(aggregate: Aggregate, here: str) -> str:
 def steps(model: Model) -> Relations:
     """The relations that all aggregates of the sensitive values share, the last of them `steps`."""
     keys, up, down = model.keys(), over(model, "ASC"), over(model, "DESC")
-    value = exp.column(model.sensitive, table="qit", quoted=True)
+    value = exp.column(model.sensitive or "", table="qit", quoted=True)
     low, high = f"before + MAX(low - before - 1) {up}", f"before + MIN(high - before - hits) {down}"
     spans = exp.union(
         exp.select(*keys, "'low' AS bound", f"{low} AS start", "hits").from_("placed"),

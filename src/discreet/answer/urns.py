@@ -16,90 +16,21 @@ most `most` = min(picks, total), any of them. So each subject (what aggregates a
 
 Where only the boxes of the groups are known, the rows that match are not counted: then at least
 `fewest` and at most `picks` balls are drawn, and forced = max(0, fewest + total - size). If the boxes
-are measured, each ball is drawn with the probability `overlap`, and two of them have the covariance `tie`.
+are measured, each ball is drawn with the probability `overlap`, and two of them have the covariance `tie`. So it
+is where every column was shuffled by itself: then each column is a side, and `margins` say how the others match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
-
 from sqlglot import exp
 
-from discreet.answer.boxes import Boxes
+from discreet.answer import margins
 from discreet.answer.grammar import Side
-from discreet.answer.published import Published
-from discreet.answer.question import Question
-from discreet.answer.slots import Slots
-
-Relations = dict[str, exp.Query]
-Form: TypeAlias = Literal["full", "compact"]  # of the help table
-
-
-@dataclass(frozen=True)
-class Model:
-    """A question with what is needed to write its relations."""
-
-    question: Question
-    group: str
-    sensitive: str
-    slots: Slots | None = None
-    help: Form | None = None
-    boxes: Boxes | Published | None = None
-
-    @property
-    def measured(self) -> bool:
-        """Whether hits are not counted, but expected."""
-        return self.boxes is not None and self.boxes.measured
-
-    def keys(self, *sides: Side) -> list[str]:
-        """The names that the keys of some sides (or of all) have in the relations."""
-        return [f"key_{i}" for i, key in enumerate(self.question.keys) if not sides or key.side in sides]
-
-    def named_keys(self, side: Side) -> list[exp.Expr]:
-        """The keys of one side, computed from its table."""
-        return [
-            exp.alias_(self.on_table(key.expression), f"key_{i}")
-            for i, key in enumerate(self.question.keys)
-            if key.side == side
-        ]
-
-    def on_table(self, expression: exp.Expr) -> exp.Expr:
-        """An expression of the question, about the columns of `qit` or `held`."""
-
-        def placed(node: exp.Expr) -> exp.Expr:
-            if not isinstance(node, exp.Column):
-                return node
-            if node.name == self.sensitive:
-                return exp.column("value", table="held")
-            return exp.column(node.name, table="qit", quoted=True)
-
-        return expression.transform(placed)
-
-    def rows(self, side: Side, *columns: exp.Expr | str) -> exp.Select:
-        """The rows of one side that satisfy its condition."""
-        query = exp.select(*self.named_keys(side), *columns).from_("qit" if side == "quasi" else "held")
-        condition = self.question.where[side]
-        return query if condition is None else query.where(self.on_table(condition))
-
-    def group_column(self, alias: str) -> exp.Expr:
-        return exp.alias_(exp.column(self.group, table="qit", quoted=True), alias)
-
-
-def agree(left: str, right: str, keys: Iterable[str], *also: exp.Expr) -> exp.Expr:
-    """The condition that two relations agree on keys, a missing key being equal to itself."""
-    same = [exp.NullSafeEQ(this=exp.column(key, table=left), expression=exp.column(key, table=right)) for key in keys]
-    return exp.and_(*also, *same) if same or also else exp.true()
-
-
-def grouped(query: exp.Select) -> exp.Select:
-    """Group a query by everything it selects that is not an aggregate."""
-    return query.group_by(*(item.unalias().copy() for item in query.expressions if not item.find(exp.AggFunc)))
+from discreet.answer.model import Model, Relations, agree, grouped
 
 
 def draws(model: Model, side: Side) -> Relations:
-    """How many balls are drawn from which urns, when the balls lie on `side`."""
+    """How many balls are drawn from which urns, when the balls lie on `side`; the last relation says it."""
     if side == "sensitive":
         condition = model.question.where["quasi"]
         if model.boxes is not None:
@@ -127,10 +58,11 @@ def subject(model: Model, side: Side, argument: exp.Expr | None, name: str, *, n
     """The relations of one subject, their names ending with `name`; `numeric` if sums are wanted."""
     if argument is None and (counted := _counted_in_slots(model)) is not None:
         return {f"tally_{name}": counted}
+    drawn = {f"draws_{name}": margins.draws(model, side)} if model.apart else draws(model, side)
     return {
-        **draws(model, side),
+        **drawn,
         f"balls_{name}": _balls(model, side, argument, numeric=numeric),
-        f"tally_{name}": _tally(model, side, name, numeric=numeric),
+        f"tally_{name}": _tally(model, side, name, [*drawn][-1], numeric=numeric),
         **({} if argument is None else {f"runs_{name}": _runs(model, side, name)}),
     }
 
@@ -138,12 +70,12 @@ def subject(model: Model, side: Side, argument: exp.Expr | None, name: str, *, n
 def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool) -> exp.Select:
     """The balls that count: per urn and value `n` of them, `below` smaller ones, `total` in all."""
     keys = model.keys(side)
-    urn = model.group_column("urn") if side == "quasi" else "signature AS urn"
-    count = "COUNT(*)" if side == "quasi" else "SUM(n)"
+    urn = "signature AS urn" if side == "sensitive" else model.group_column("urn")
+    count = "SUM(n)" if side == "sensitive" else "COUNT(*)"
     if argument is None:
         return grouped(model.rows(side, urn, f"{count} AS total"))
     value = model.on_table(argument)
-    plain = isinstance(argument, exp.Column) and not keys and model.question.where[side] is None
+    plain = isinstance(argument, exp.Column) and not keys and model.question.where.get(side) is None
     if side == "sensitive" and plain:
         return model.rows(side, urn, "value", "n", "below", "total", "mean").where(_present(value))
     rows = grouped(model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(_present(value)))
@@ -176,7 +108,8 @@ def _taken(model: Model | None = None) -> tuple[str, ...]:
 
     The variance of that is `per_mean`; of the sum of these balls it is per_spread * spread + per_mean * mean * mean.
     """
-    fewest = "picks" if model is None or model.boxes is None else "fewest"
+    fewest = "fewest" if model is not None and model.bounded else "picks"
+    forced, most = f"GREATEST({fewest} + total - size, 0)", "LEAST(picks, total)"
     share = "(CAST(total AS DOUBLE) / size)"
     draw = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1)"
     expected = f"urns * picks * {share}"
@@ -184,17 +117,18 @@ def _taken(model: Model | None = None) -> tuple[str, ...]:
     if model is not None and model.measured:
         alone = "(overlap * (1 - overlap) - tie)"
         expected, per_spread = "urns * overlap * total", f"urns * {alone}"
-        per_mean = f"urns * total * ({alone} + tie * total)"
+        certain = f"{forced} = {most}"  # which rounding must not hide
+        per_mean = f"CASE WHEN {certain} THEN 0 ELSE urns * total * ({alone} + tie * total) END"
     return (
-        f"GREATEST({fewest} + total - size, 0) AS forced",
-        "LEAST(picks, total) AS most",
+        f"{forced} AS forced",
+        f"{most} AS most",
         f"{expected} AS expected",
         f"{per_spread} AS per_spread",
         f"{per_mean} AS per_mean",
     )
 
 
-def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
+def _tally(model: Model, side: Side, name: str, draws: str, *, numeric: bool) -> exp.Select:
     keys = model.keys(side)
     urns = exp.select(*keys, "urn", "total").from_(f"balls_{name}")
     if numeric:
@@ -202,17 +136,16 @@ def _tally(model: Model, side: Side, name: str, *, numeric: bool) -> exp.Select:
         urns = grouped(urns.select("mean", spread))
     else:
         urns = urns.distinct()
-    other: Side = "sensitive" if side == "quasi" else "quasi"
     return (
         exp.select(
-            *(exp.column(key, table="draws") for key in model.keys(other)),
+            *(exp.column(key, table="draws") for key in model.other_keys(side)),
             *(exp.column(key, table="urns") for key in keys),
             *("draws.urn", "draws.size", "draws.picks", "draws.urns", "urns.total"),
             *(("draws.overlap", "draws.tie") if model.measured else ()),
             *(("urns.mean", "urns.spread") if numeric else ()),
             *_taken(model),
         )
-        .from_(exp.to_table(f"draws_{side}").as_("draws"))
+        .from_(exp.to_table(draws).as_("draws"))
         .join(urns.subquery("urns"), on="draws.urn = urns.urn")
         .where("LEAST(picks, total) > 0")
     )

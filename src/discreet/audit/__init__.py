@@ -1,1 +1,33 @@
-"""Audits: metrics of a release and attacks on it, from the released files alone."""
+"""Audits: metrics of a release, attacks on it, and what several tell together; from the released files alone.
+
+The package itself can be called: `discreet.audit(releases)` is `discreet.audit.auditor.audit(releases)`. Otherwise a
+package and a function of the front door could not share a name, and this is the word for both.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from discreet.audit.report import Inferences
+    from discreet.release import Release
+
+
+class _Audit(ModuleType):
+    """The package as the front door shows it."""
+
+    def __call__(
+        self, releases: Sequence[Release | str | Path], *, insertions: Literal["known", "unknown"] = "known"
+    ) -> Inferences:
+        """Compare releases of one table, oldest first: see `discreet.audit.auditor`."""
+        from discreet.audit.auditor import audit
+
+        return audit(releases, insertions=insertions)
+
+
+audit = sys.modules[__name__]  # what the front door hands out, whatever was imported before
+audit.__class__ = _Audit

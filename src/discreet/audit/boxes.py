@@ -103,13 +103,14 @@ def _range(side: Side, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Float
 def _places(side: Side, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tuple[Floats, Floats]:
     """Where the ends lie on a line; a missing end is not a number."""
     if side.type in MEASURED:
-        return _numbers(low), _numbers(high)
+        return places_of(low), places_of(high)
     ends = pa.chunked_array([*low.chunks, *high.chunks], low.type).unique().drop_null()
     ends = ends.take(pc.sort_indices(ends))
-    return _numbers(pc.index_in(low, value_set=ends)), _numbers(pc.index_in(high, value_set=ends))
+    return places_of(pc.index_in(low, value_set=ends)), places_of(pc.index_in(high, value_set=ends))
 
 
-def _numbers(ends: pa.ChunkedArray) -> Floats:
+def places_of(ends: pa.ChunkedArray) -> Floats:
+    """Where numbers, dates and times lie on a line, the latter two in days; what is missing is not a number."""
     kind, per_day = ends.type, 1.0
     if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         per_day = A_DAY[kind.unit]

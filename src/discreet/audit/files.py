@@ -37,7 +37,7 @@ def read_tables(release: Release) -> Tables:
     with loaded(release) as engine:
         beside = None
         for name, file in files.items():
-            if {*promise.quasi, promise.sensitive} <= {*file.columns}:
+            if promise.sensitive is not None and {*promise.columns} <= {*file.columns}:
                 rows = exp.select(column(promise.sensitive)).from_(named(f"{name} file"))
                 numbered = promise.row in file.columns
                 beside = engine.run(rows.order_by(column(promise.row)) if numbered else rows).column(0).combine_chunks()

@@ -16,7 +16,9 @@ In a `join`, boxes hold public rows too, and only private ones count. By `refine
 to hold its expected number of them: the people of its sensitive group, shared out over the group's boxes
 by their rows. How many a box of `direct` holds nobody can tell, and what depends on it is None; so is
 all that has no meaning: a swapped table has no groups. Rows that were left out are not in a release, so
-they do not count. A quasi-identifier that is shown as it is costs nothing.
+they do not count. A quasi-identifier that is shown as it is costs nothing. A full permutation has the boxes of the
+generalized table with the same groups (see `margins`); it alone has `presence` (see there), and can be held
+against the truth.
 Claim: metrics_are_those_of_the_rows — the same as summed row by row and group by group.
 """
 
@@ -24,12 +26,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.audit.boxes import Boxes, Counts, Floats, read_boxes
 from discreet.audit.files import loaded
+from discreet.audit.margins import implied, read_margins
+from discreet.audit.presence import Presence, presence, real_presence
+from discreet.errors import InputError
 from discreet.release import Release, open_release
 from discreet.release.manifest import Promise
 from discreet.release.shapes import SHAPES
@@ -51,19 +57,30 @@ class Metrics:
     average_group: float | None = None
     c_avg: float | None = None
     rce: float | None = None
+    presence: Presence | None = None
 
 
-def metrics(release: Release | str | Path) -> Metrics:
-    """Measure a release, or the folder that holds one, from its files."""
+def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) -> Metrics:
+    """Measure a release, or the folder that holds one, from its files.
+
+    With the `truth`, the private table as a file or a frame, presence in a full permutation is that of real people.
+    """
     opened = release if isinstance(release, Release) else open_release(release)
-    promise = opened.promise
+    promise, margins = opened.promise, read_margins(opened)
+    if truth is not None and margins is None:
+        raise InputError(f"`{promise.publication}` has nothing to hold against the truth", hint="leave the truth out")
     found = Metrics(promise.publication, promise.partition, promise.rows, None, 0.0, 0.0, 0.0, 0.0)
     if promise.window is not None:
         return found
-    st, boxes = _counts(opened), read_boxes(opened)
+    st, boxes = _counts(opened), read_boxes(opened) if margins is None else implied(margins)
     average, k = promise.rows / promise.groups, promise.guarantee.get("k")
     c_avg = None if k is None else average / k
     found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, rce=_rce(st))
+    if margins is not None:
+        about = presence(margins) if truth is None else real_presence(opened, margins, truth)
+        found = replace(found, presence=about)
+    if promise.sensitive is None:
+        found = replace(found, rce=None)
     if boxes is None:
         return replace(found, dm=dm(_sizes(_numbers(st, "grp"), _numbers(st, "n"))))
     counts = _private(boxes, st, promise)

@@ -5,7 +5,7 @@ sorted by some key an outsider can compute, and links the first row to the first
 `rank` is the strongest: when one random key both chose the rows of a value and ordered the file, the
 place of a group among those that hold a value tells the key of its row. Where a value stands on each
 row, as in a permutation, one more hypothesis is that it stands there as published: that it was never
-shuffled, or not well.
+shuffled, or not well. Of a full permutation, what is linked is the value of a column that stands on a row.
 Where quasi-identifiers tell something of the sensitive value, sorting by them links better than
 guessing too; that is not an order the release kept, but what `docs/promise.md` warns of.
 Cost: n log n. Claim: order_attack_finds_a_planted_leak — and on a release of unrelated columns only guesses.
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.audit.files import read_tables
+from discreet.errors import InputError
 from discreet.release import Release
 
 
@@ -39,6 +40,8 @@ class Links:
 
 def attack(release: Release) -> list[Links]:
     """Link rows to values under every hypothesis."""
+    if release.promise.sensitive is None:
+        raise InputError("the release has no sensitive values to link rows to", hint="attack one that has")
     tables = read_tables(release)
     values = tables.st["value"].combine_chunks()
     listed = np.repeat(np.arange(len(values)), tables.st["n"].to_numpy().astype(np.int64))

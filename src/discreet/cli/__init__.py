@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import discreet
-from discreet.cli import ask, audit, compare, demo, inspect, publish, verify
+from discreet.cli import ask, audit, compare, demo, inspect, publish, vault, verify
 from discreet.errors import DiscreetError, PolicyError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app = typer.Typer(
 )
 for command in (inspect.inspect, compare.compare, publish.publish, ask.ask, verify.verify, audit.audit, demo.demo):
     app.command(no_args_is_help=command is not demo.demo)(command)
+app.add_typer(vault.app)
 
 
 def _version(wanted: bool) -> None:

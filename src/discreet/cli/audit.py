@@ -1,13 +1,15 @@
-"""`discreet audit`: measure a release from its files alone."""
+"""`discreet audit`: measure a release from its files alone, or find what several tell together."""
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import show
+from discreet.errors import InputError
 
 MEANINGS = {
     "rows": "rows that are published",
@@ -23,28 +25,80 @@ MEANINGS = {
 }
 
 
+class Insertions(StrEnum):
+    """Whether the attacker knows of each person in which release it first was."""
+
+    known = "known"
+    unknown = "unknown"
+
+
 def audit(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    metrics: Annotated[bool, typer.Option("--metrics", help="How much the release blurs; shown in any case.")] = False,
+    releases: Annotated[list[Path], typer.Argument(help="The folder of a release, or of several, oldest first.")],
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="How much a release blurs; of one, it is shown in any case.")
+    ] = False,
+    insertions: Annotated[
+        Insertions, typer.Option(help="Whether the attacker knows in which release a person first was.")
+    ] = Insertions.known,
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="Of a full permutation: the private table, .csv or .parquet, to tell of real people."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure from its files alone how much a release blurs. Anyone who holds it can.
+    """Measure from its files alone how much a release blurs, or find what several of them give away together.
+
+    Anyone who holds them can. Exit status 4 if somebody is given away.
 
     Example: discreet audit releases/2026-11 --metrics
+
+    Example: discreet audit releases/2026-10 releases/2026-11 releases/2026-12
     """
     from dataclasses import asdict
 
     import discreet
 
+    if len(releases) > 1:
+        if truth is not None:
+            raise InputError("the truth can be held against one release only", hint="name one, or leave --truth out")
+        _compare(releases, metrics, insertions, json)
+        return
+    (release,) = releases
     with show.steps(1) as step:
         step("measuring")
-        found = asdict(discreet.metrics(release))
+        found = asdict(discreet.metrics(release, truth=truth))
     if json:
         show.as_json({"release": release, "metrics": found})
         return
+    _print_metrics(release, found)
+
+
+def _compare(releases: list[Path], metrics: bool, insertions: Insertions, json: bool) -> None:
+    """Find what several releases tell together."""
+    from dataclasses import asdict
+
+    import discreet
+    from discreet.cli import inferences
+    from discreet.errors import VerificationError
+
+    with show.steps(1) as step:
+        step("comparing")
+        found = discreet.audit(releases, insertions=insertions.value)
+        measured = [asdict(discreet.metrics(release)) for release in releases] if metrics else []
+    if json:
+        show.as_json({**inferences.as_plain(found), **({"metrics": measured} if metrics else {})})
+    else:
+        for release, of in zip(releases, measured, strict=metrics):
+            _print_metrics(release, of)
+            print()
+        inferences.as_text(found)
+    if not found.ok:
+        raise typer.Exit(VerificationError.exit_status)
+
+
+def _print_metrics(release: Path, found: dict[str, Any]) -> None:
     from discreet.answer.answer import measure
 
-    del metrics  # there is nothing else to show yet
     print(f"{release}: {found['publication']} by {found['partition']}\n")
     show.as_table(
         ["metric", "what it is", "value"],
@@ -53,3 +107,7 @@ def audit(
     )
     if any(found[name] is None for name in MEANINGS):
         print("\nA dash stands for what has no meaning here, or what the release does not tell.")
+    if found["presence"] is not None:
+        from discreet.cli.presence import print_presence
+
+        print_presence(found["presence"])

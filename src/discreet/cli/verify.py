@@ -12,9 +12,15 @@ from discreet.cli import show
 
 def verify(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(help="Where earlier releases of a sequence are, if not beside this one; may be repeated."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Re-derive the guarantee of a release from its files, and look for what a release must never carry.
+
+    Of a sequence of releases, those before this one are verified too, where they are found.
 
     Exit status 4 if anything is wrong. Example: discreet verify releases/2026-11
     """
@@ -23,7 +29,7 @@ def verify(
 
     with show.steps(1) as step:
         step("verifying")
-        report = discreet.verify(release)
+        report = discreet.verify(release, earlier=earlier or ())
     if json:
         show.as_json({"release": release, "ok": report.ok, "checks": report.checks})
     else:

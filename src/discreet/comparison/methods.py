@@ -30,7 +30,7 @@ class Method:
 
     def under(self, policy: Policy) -> Policy:
         """The same policy for this method; options that it does not know are left out."""
-        plain = replace(policy, publication="anatomy", partition="auto", options={}, join=None)
+        plain = replace(policy, publication=plainest(policy), partition="auto", options={}, join=None)
         chosen = replace(
             plain,
             publication=self.publication,
@@ -41,6 +41,11 @@ class Method:
         known = {**PUBLICATIONS[self.publication].options, **(grouping.options if grouping else {})}
         options = {name: value for name, value in policy.options.items() if name in known}
         return replace(chosen, options={**options, **({"variant": self.variant} if self.variant else {})})
+
+
+def plainest(policy: Policy) -> str:
+    """A publication that any policy with the same columns and guarantee could have."""
+    return "full_permutation" if policy.sensitive is None else "anatomy"
 
 
 def method(text: str) -> Method:
@@ -66,6 +71,7 @@ def _candidates(policy: Policy, *, public: bool) -> Iterator[Method]:
     ranges = ("min_sum", "tightest") if "e" in policy.guarantee else ()
     yield from _all("anatomy", ("anatomize", "deal", "local", *ranges))
     yield from _all("permutation", ("local", *ranges))
+    yield from _all("full_permutation", ("cluster", "local"))
     yield from _all("generalization", ("mondrian", "topdown", "full_domain"))
     if public:
         yield from _all("join", ("mondrian", "topdown"))

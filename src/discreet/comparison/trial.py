@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from discreet.audit.metrics import metrics
 from discreet.comparison.comparison import Comparison, Outcome
-from discreet.comparison.methods import Method, method, sensible
+from discreet.comparison.methods import Method, method, plainest, sensible
 from discreet.comparison.workload import Query, workload
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, QueryError
 from discreet.policy import Policy
@@ -57,7 +57,7 @@ def compare(
     if queries < 1:
         raise InputError(f"{queries} questions are too few", hint="ask at least 1")
     chosen = [method(text) for text in methods] if methods is not None else None
-    plain = Method("anatomy").under(policy)
+    plain = Method(plainest(policy)).under(policy)
     plain.fit(table.columns)
     if chosen is None:
         chosen = sensible(policy, table.columns, public=public is not None)

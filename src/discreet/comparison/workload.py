@@ -83,19 +83,19 @@ class _Field:
 
 def workload(table: Table, policy: Policy, queries: int, chance: np.random.Generator) -> list[Query]:
     """So many questions, fewer if the table has no more."""
-    fields = {name: _field(table, policy, name) for name in (*policy.quasi, policy.sensitive)}
-    sensitive = fields.pop(policy.sensitive)
-    quasi = [field for field in fields.values() if len(field.codes.domain)]
-    numeric = table[policy.sensitive].kind in NUMBERS
+    quasi = [field for name in policy.quasi if len((field := _field(table, policy, name)).codes.domain)]
+    sensitive = None if policy.sensitive is None else _field(table, policy, policy.sensitive)
+    numeric = sensitive is not None and table[sensitive.name].kind in NUMBERS
     found: list[Query] = []
     for _ in range(AGAIN * queries if quasi else 0):
         if len(found) == queries:
             break
         conditions, matching = _drawn(quasi, sensitive, chance)
         aggregate = str(chance.choice(["count", "count", "sum", "avg"])) if numeric else "count"
-        truth = _truth(table, policy, _select(aggregate, policy), conditions)
+        select = _select(aggregate, "" if sensitive is None else sensitive.name)
+        truth = _truth(table, policy, select, conditions)
         if truth:
-            asked = _select(aggregate, policy).from_("microdata").where(*conditions)
+            asked = select.from_("microdata").where(*conditions)
             found.append(Query(asked.sql(dialect="duckdb"), aggregate, matching, truth))
     if not found:
         raise InputError("no question about this table has an answer to compare with", hint="compare on more rows")
@@ -108,7 +108,7 @@ def _field(table: Table, policy: Policy, name: str) -> _Field:
     return _Field(name, column.type, table.codes(name, present=present(policy)), ordered)
 
 
-def _drawn(quasi: list[_Field], sensitive: _Field, chance: np.random.Generator) -> tuple[list[exp.Expr], float]:
+def _drawn(quasi: list[_Field], sensitive: _Field | None, chance: np.random.Generator) -> tuple[list[exp.Expr], float]:
     """Conditions of about the right selectivity, or the nearest that were drawn, and the share of rows they meet."""
     wanted = chance.uniform(*SELECTIVITY)
     drawn: list[tuple[list[exp.Expr], float]] = []
@@ -120,18 +120,18 @@ def _drawn(quasi: list[_Field], sensitive: _Field, chance: np.random.Generator) 
 
 
 def _conditions(
-    quasi: list[_Field], sensitive: _Field, wanted: float, chance: np.random.Generator
+    quasi: list[_Field], sensitive: _Field | None, wanted: float, chance: np.random.Generator
 ) -> tuple[list[exp.Expr], float]:
     several = int(chance.integers(1, min(len(quasi), MOST_COLUMNS) + 1))
     chosen = [quasi[i] for i in chance.choice(len(quasi), several, replace=False)]
-    if chance.random() < 0.5 and len(sensitive.codes.domain):
+    if chance.random() < 0.5 and sensitive is not None and len(sensitive.codes.domain):
         chosen.append(sensitive)
     parts = [field.draw(wanted ** (1 / len(chosen)), chance) for field in chosen]
     return [condition for condition, _ in parts], float(np.mean(np.logical_and.reduce([rows for _, rows in parts])))
 
 
-def _select(aggregate: str, policy: Policy) -> exp.Select:
-    column = exp.column(policy.sensitive, quoted=True)
+def _select(aggregate: str, sensitive: str) -> exp.Select:
+    column = exp.column(sensitive, quoted=True)
     made: dict[str, exp.Expr] = {
         "count": exp.Count(this=exp.Star()),
         "sum": exp.Sum(this=column),

@@ -2,7 +2,7 @@
 
 Every file `NAME.py` has an `assign(quasi, sensitive, guarantee, secret)`: it sees integer codes
 only and returns the group of every row, numbered from 0 without a gap. It may assume that the
-whole table, as one group, meets the guarantee. A `spatial` one forms boxes: it sees the
+whole table, as one group, meets the guarantee. A `spatial` one looks at distances or hierarchies: it sees the
 quasi-identifiers as dimensions (see `space`), takes options, and may leave rows out (group -1).
 """
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SHARE = "a share from 0 to 1"
+NUMBER = "a whole number from 1 to 100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Partition:
     """A way to form groups: whether it looks at quasi-identifiers, and which promises it keeps, if not all.
 
     The one that it `needs` decides about its groups. `options` are what a policy may choose: one of
-    several words, the first unless another is given, or a share.
+    several words, the first unless another is given, or a share, or a number.
     """
 
     name: str
@@ -67,6 +68,7 @@ PARTITIONS = {
         Partition("anatomize", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal"),
         Partition("local", uses_quasi=True),
+        Partition("cluster", uses_quasi=True, spatial=True, options={"boundary": ("moved", "fixed"), "tries": NUMBER}),
         Partition("mondrian", uses_quasi=True, spatial=True, options=CUTS),
         Partition("topdown", uses_quasi=True, spatial=True),
         Partition(

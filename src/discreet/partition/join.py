@@ -9,8 +9,8 @@ one of them private.
                 groups. Then form groups of all rows inside the box of each, and leave out those without
                 a private row: so sensitive values are protected as by the groups of the first pass
 
-Either way, public rows at the face of a box are left out where the group has enough without them and
-the box shrinks. Groups of `direct` are all one sensitive group. A public row that lies in the boxes of
+Either way, public rows are left out where the group has enough without them and its box shrinks (see
+`trim`). Groups of `direct` are all one sensitive group. A public row that lies in the boxes of
 several sensitive groups, as it may where boxes overlap, goes to the smallest of them: a person counts once.
 Cost: that of the partition on all rows, and rows x boxes that reach into the same bucket of the finest dimension.
 Claim: every_joined_group_has_k_rows_and_a_private_one — and no private row is left out.
@@ -30,11 +30,12 @@ import numpy.typing as npt
 
 from discreet.guarantees import Guarantee
 from discreet.partition import Partition
+from discreet.partition.merge import sort_by
 from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension, ends, penalties
+from discreet.partition.trim import trim
 
 ABSENT = -1
-NOWHERE = 2**40  # beyond every code
 BUCKETS = 1024  # of the finest dimension, about
 PIECES = 8  # of the public rows, for threads
 
@@ -80,59 +81,14 @@ def _pruned(space: Sequence[Dimension], groups: Codes, private: int, k: int) -> 
     """Leave out groups without a private row, and public rows that only make a box larger; number the rest anew."""
     needed = np.zeros(int(groups.max()) + 1, np.bool_)
     needed[groups[:private]] = True
-    groups = np.where((groups >= 0) & needed[groups], groups, np.int32(ABSENT))
-    lines = [dimension for dimension in space if dimension.form == "range"]
-    if lines:
-        order = np.argsort(groups, kind="stable")
-        order = order[np.searchsorted(groups[order], 0) :]
-        points = np.column_stack([dimension.codes[order] for dimension in lines])
-        size = max(dimension.size for dimension in lines)
-        places = np.zeros((len(lines), size))
-        for i, dimension in enumerate(lines):
-            if dimension.places is not None and dimension.extent > 0:
-                places[i, : dimension.size] = dimension.places / dimension.extent
-        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-        _trim(points, places, order < private, np.append(starts, order.size), k, kept := np.ones(order.size, np.bool_))
-        groups[order[~kept]] = ABSENT
-    numbers = np.cumsum(np.bincount(groups[groups >= 0], minlength=needed.size) > 0, dtype=np.int32) - 1
-    return np.where(groups >= 0, numbers[groups], np.int32(ABSENT)).astype(np.int32)
-
-
-@nb.njit(cache=True, nogil=True)
-def _trim(points, places, private, edges, k, kept):  # type: ignore[no-untyped-def]
-    """In each group, cut off the face that shrinks the box most, while only public rows lie on it and k remain."""
-    faces = 2 * points.shape[1]  # a face below and one above in every dimension; codes are turned for the latter
-    end, after = np.empty(faces, np.int64), np.empty(faces, np.int64)
-    on, mine = np.empty(faces, np.int64), np.empty(faces, np.bool_)
-    for group in range(edges.size - 1):
-        a, b = edges[group], edges[group + 1]
-        left = b - a
-        while left > k:
-            end[:], after[:], on[:], mine[:] = NOWHERE, NOWHERE, 0, False
-            for i in range(a, b):
-                if kept[i]:
-                    for face in range(faces):
-                        c = points[i, face // 2] if face % 2 == 0 else -points[i, face // 2]
-                        if c < end[face]:
-                            after[face], end[face], on[face], mine[face] = end[face], c, 1, private[i]
-                        elif c == end[face]:
-                            on[face] += 1
-                            mine[face] |= private[i]
-                        elif c < after[face]:
-                            after[face] = c
-            best, most = -1, 0.0
-            for face in range(faces):
-                if not mine[face] and after[face] < NOWHERE and left - on[face] >= k:
-                    j = face // 2
-                    gain = abs(places[j, abs(end[face])] - places[j, abs(after[face])]) / on[face]
-                    if gain > most:
-                        best, most = face, gain
-            if best < 0:
-                break
-            for i in range(a, b):
-                if kept[i] and points[i, best // 2] == abs(end[best]):
-                    kept[i] = False
-            left -= on[best]
+    shown = np.flatnonzero((groups >= 0) & needed[groups]).astype(np.int32)
+    numbers = (np.cumsum(needed, dtype=np.int32) - 1)[groups[shown]]
+    order = sort_by(numbers, np.count_nonzero(needed), np.arange(shown.size, dtype=np.int32))
+    edges = np.append(np.flatnonzero(np.diff(numbers[order], prepend=-1)), order.size)
+    stays = trim(space, shown[order], edges, private, k)
+    pruned = np.full(groups.size, ABSENT, np.int32)
+    pruned[stays] = (np.cumsum(needed, dtype=np.int32) - 1)[groups[stays]]
+    return pruned
 
 
 def _inside(space: Sequence[Dimension], first: Codes, private: int) -> Codes:

@@ -129,3 +129,44 @@ def deal_out(counts: IntArray, groups: int, out: IntArray, first: int) -> None:
             if turn == groups:
                 turn = 0
         at += c
+
+
+@nb.njit(cache=True, nogil=True)
+def deal_cells(edges, values, rows, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
+    """Deal every cell by itself; groups are numbered in the order of the cells."""
+    groups = np.empty(values.size, np.int32)
+    first = 0
+    for cell in range(edges.size - 1):
+        a, b = edges[cell], edges[cell + 1]
+        by_value = np.argsort(values[a:b], kind="mergesort")
+        counts = np.empty(b - a, np.int64)
+        marks_here = np.empty(b - a if marks.size else 0, marks.dtype)
+        runs = 0
+        for i in range(b - a):
+            if i == 0 or values[a + by_value[i]] != values[a + by_value[i - 1]]:
+                counts[runs] = 0
+                if marks.size:
+                    marks_here[runs] = marks[values[a + by_value[i]]]
+                runs += 1
+            counts[runs - 1] += 1
+        g = capacity(counts[:runs], k, l, distinct_l, e, marks_here[:runs])
+        dealt = np.empty(b - a, np.int32)
+        deal_out(counts[:runs], g, dealt, first)
+        for i in range(b - a):
+            groups[rows[a + by_value[i]]] = dealt[i]
+        first += g
+    return groups
+
+
+@nb.njit(cache=True, nogil=True)
+def divide(lines, goes_right, spare):  # type: ignore[no-untyped-def]
+    """Bring those that go left to the front; the order of each side stays."""
+    left, right = 0, 0
+    for i in range(lines.shape[0]):
+        if goes_right[i]:
+            spare[right] = lines[i]
+            right += 1
+        else:
+            lines[left] = lines[i]
+            left += 1
+    lines[left:] = spare[:right]

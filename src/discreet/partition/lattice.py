@@ -18,14 +18,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.merge import Counts, add, merge, sort_by, tally
+from discreet.partition.merge import Columns, Counts, merge, sort_by, tally
 from discreet.partition.space import Codes, Dimension
 
 Point: TypeAlias = tuple[int, ...]
 
 KEPT = 8  # times the distinct rows that are kept in memory
 KEY = 2**62  # keys are smaller
-PACK = 2**12  # codes of several axes that are looked up at once
+PACK = 2**15  # codes of several axes that are looked up at once
 NEAR = 32  # times the distinct rows up to which a table of all keys is used, and a hash table beyond
 
 
@@ -34,10 +34,12 @@ class Groups:
     """The groups of a point: a distinct row that lies in each, its rows, and how often each value stands in it.
 
     The latter are entries of group, value and count in the order of groups; none if nobody asks for values.
+    The codes of the distinct rows are packed, and stand with the groups to be near when these are rolled up.
     """
 
     point: Point
     firsts: Codes
+    packed: Columns
     sizes: Counts
     entry_groups: Codes
     entry_values: Codes
@@ -79,7 +81,6 @@ class Lattice:
     axes: tuple[Axis, ...]
     codes: npt.NDArray[Any]  # of the distinct rows, one after the other
     packs: tuple[tuple[int, ...], ...]  # axes that are looked up together
-    packed: tuple[Codes, ...]  # the code of each distinct row in each pack
     distinct: Codes  # which of them each row is
     values: int  # the kinds of sensitive values; 0 if nobody asks
     lowest: Groups
@@ -105,12 +106,11 @@ class Lattice:
         values, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
         entries = tally(distinct[: values.size], values, np.ones(values.size, np.int32), firsts.size, kinds)
         everyone, sizes = np.arange(firsts.size, dtype=np.int32), np.diff(firsts, append=order.size)
-        lowest = Groups((0,) * len(space), everyone, sizes, *entries)
-        axes = tuple(Axis.of(dimension) for dimension in space)
+        axes, packs = tuple(Axis.of(dimension) for dimension in space), _packs(space)
+        packed = _packed(codes, packs, axes)
+        lowest = Groups((0,) * len(space), everyone, packed, sizes, *entries)
         places = np.full(min(NEAR * firsts.size, prod(axis.kinds[0] for axis in axes)), -1, np.int32)
-        packs = _packs(space)
-        packed = tuple(_packed(codes, pack, axes) for pack in packs)
-        return cls(axes, codes, packs, packed, distinct, kinds, lowest, places)
+        return cls(axes, codes, packs, distinct, kinds, lowest, places)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -133,7 +133,7 @@ class Lattice:
 
     def of_rows(self, point: Point) -> tuple[Codes, Groups]:
         """The group of every row at a point, and all these groups."""
-        found, groups = self._roll_up(self.lowest, point)
+        found, groups = self._roll_up(self.lowest, point, told=True)
         return found[self.distinct], groups
 
     def nodes(self, groups: Groups) -> list[Counts]:
@@ -149,23 +149,23 @@ class Lattice:
         while total > KEPT * self.lowest.weight:
             total -= self._kept.pop(0).weight
 
-    def _roll_up(self, start: Groups, point: Point) -> tuple[Codes, Groups]:
-        """The group at `point` of every group of a point below it, and the groups there."""
-        found, number = np.zeros(start.sizes.size, np.int32), 1
-        waiting = list(range(len(self.packs)))
-        while waiting:  # as many packs at once as a key has room for
-            keys, span = found.astype(np.int64), number
-            while waiting and (span == number or span * self._kinds(waiting[0], point) <= KEY):
-                pack = waiting.pop(0)
-                if self._kinds(pack, point) > 1:
-                    worth, span = self._worth(pack, point, span)
-                    add(keys, self.packed[pack], start.firsts, worth)
-            found, firsts, sizes = merge(keys, span, start.sizes, self._places)
-            number = firsts.size
+    def _roll_up(self, start: Groups, point: Point, *, told: bool = False) -> tuple[Codes, Groups]:
+        """The groups of a point above; and where the groups of the start are among them, if it is to be told."""
+        found, first, last = np.zeros(0, np.int32), 0, 0
+        while last < len(self.packs):  # as many packs at once as a key has room for
+            worth: tuple[Counts, ...] = ()
+            span = int(found.max()) + 1 if found.size else 1
+            while last < len(self.packs) and (first == last or span * self._kinds(last, point) <= KEY):
+                more, span = self._worth(last, point, span)
+                worth, last = (*worth, more), last + 1
+            told_now = told or self.values > 0 or last < len(self.packs)
+            columns, first = start.packed[first:last], last
+            found, firsts, sizes = merge(found, columns, worth, span, start.sizes, self._places, told=told_now)
         entries = start.entry_groups, start.entry_values, start.entry_counts
         if self.values:
-            entries = tally(found[start.entry_groups], *entries[1:], number, self.values)
-        return found, Groups(point, start.firsts[firsts], sizes, *entries)
+            entries = tally(found[start.entry_groups], *entries[1:], sizes.size, self.values)
+        packed = tuple(column[firsts] for column in start.packed)
+        return found, Groups(point, start.firsts[firsts], packed, sizes, *entries)
 
     def _kinds(self, pack: int, point: Point) -> int:
         """How many nodes a pack has at a point."""
@@ -190,13 +190,16 @@ def _packs(space: Sequence[Dimension]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, packs))
 
 
-def _packed(codes: npt.NDArray[Any], pack: Sequence[int], axes: Sequence[Axis]) -> Codes:
-    """The columns of a pack as one, the first being the lowest digit."""
-    packed, span = np.zeros(len(codes), np.int32), 1
-    for i in pack:
-        packed += codes[:, i] * np.int32(span)
-        span *= axes[i].size
-    return packed
+def _packed(codes: npt.NDArray[Any], packs: Sequence[Sequence[int]], axes: Sequence[Axis]) -> Columns:
+    """The columns of each pack as one, the first being the lowest digit."""
+    packed = [np.zeros(len(codes), np.int32) for _ in packs]
+    for pack, column in zip(packs, packed, strict=True):
+        span = 1
+        for i in pack:
+            column += codes[:, i] * np.int32(span)
+            span *= axes[i].size
+    few = all(column.max(initial=0) < 2**16 for column in packed)
+    return tuple(column.astype(np.uint16) if few else column for column in packed)
 
 
 def _by_size(columns: Sequence[Dimension]) -> list[int]:

@@ -16,7 +16,7 @@ import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, capacity, deal_out, shuffle
+from discreet.partition.kernels import IntArray, deal_cells, shuffle
 from discreet.partition.secret import Secret
 
 COARSE = 1 << 18  # rows below which a cell is left to one thread
@@ -46,7 +46,7 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
         ends = np.append(starts[1:], n)
         finer = threads.map(lambda ends: cut(int(ends[0]), int(ends[1]), 0), zip(starts, ends, strict=True))
         starts = np.concatenate(list(finer))
-    groups: IntArray = _deal_cells(np.append(starts, n), values, order, *thresholds)
+    groups: IntArray = deal_cells(np.append(starts, n), values, order, *thresholds)
     return groups
 
 
@@ -174,30 +174,3 @@ def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct
         and right_top * l <= b - a - size
         and min(left_distinct, right_distinct) >= distinct_l
     )
-
-
-@nb.njit(cache=True, nogil=True)
-def _deal_cells(edges, values, rows, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
-    """Deal every cell by itself; groups are numbered in the order of the cells."""
-    groups = np.empty(values.size, np.int32)
-    first = 0
-    for cell in range(edges.size - 1):
-        a, b = edges[cell], edges[cell + 1]
-        by_value = np.argsort(values[a:b], kind="mergesort")
-        counts = np.empty(b - a, np.int64)
-        marks_here = np.empty(b - a if marks.size else 0, marks.dtype)
-        runs = 0
-        for i in range(b - a):
-            if i == 0 or values[a + by_value[i]] != values[a + by_value[i - 1]]:
-                counts[runs] = 0
-                if marks.size:
-                    marks_here[runs] = marks[values[a + by_value[i]]]
-                runs += 1
-            counts[runs - 1] += 1
-        g = capacity(counts[:runs], k, l, distinct_l, e, marks_here[:runs])
-        dealt = np.empty(b - a, np.int32)
-        deal_out(counts[:runs], g, dealt, first)
-        for i in range(b - a):
-            groups[rows[a + by_value[i]]] = dealt[i]
-        first += g
-    return groups

@@ -1,11 +1,11 @@
-"""Compiled steps of rolling up: sort rows by a digit, make keys, number equal keys alike, tally values by group.
+"""Compiled steps of rolling up: sort rows by a digit, number equal keys alike, tally values by group.
 
 All are linear in what they are given.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numba as nb
 import numpy as np
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from discreet.partition.space import Codes
 
 Counts: TypeAlias = npt.NDArray[np.int64]
+Columns: TypeAlias = tuple[npt.NDArray[Any], ...]  # of one type
 
 
 @nb.njit(cache=True, nogil=True)
@@ -30,60 +31,71 @@ def sort_by(digits, span, order):  # type: ignore[no-untyped-def]
     return out
 
 
-@nb.njit(cache=True, nogil=True)
-def add(keys, column, rows, worth):  # type: ignore[no-untyped-def]
-    """Add to each key what the code of its row in a column is worth."""
-    for i in range(rows.size):
-        keys[i] += worth[column[rows[i]]]
-
-
-def merge(keys: Counts, span: int, counts: Counts, places: Codes) -> tuple[Codes, Codes, Counts]:
+def merge(
+    found: Codes, columns: Columns, worth: tuple[Counts, ...], span: int, counts: Counts, places: Codes, *, told: bool
+) -> tuple[Codes, Codes, Counts]:
     """Number equal keys (from 0 to below `span`) alike, in the order in which they come.
 
-    Returned are the number of each key, where each number came first, and the counts summed by number.
+    A key is the number found so far, if any, and what the code in each column is worth. Returned are the
+    number of each key, if it is to be told, where each number came first, and the counts summed by number.
     """
-    found, firsts, totals = _by_place(keys, counts, places) if span <= places.size else _by_hash(keys, counts)
-    return found, firsts, totals
+    by_key = _by_place if span <= places.size else _by_hash
+    numbers, firsts, totals = by_key(found, columns, worth, counts, places, told)
+    return numbers, firsts, totals
 
 
 @nb.njit(cache=True, nogil=True)
-def _by_place(keys, counts, places):  # type: ignore[no-untyped-def]
+def _by_place(found, columns, worth, counts, places, told):  # type: ignore[no-untyped-def]
     """One place per key; all are -1 before and after."""
-    n, number = keys.size, 0
-    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    n, number = counts.size, 0
+    numbers, keys = np.empty(n if told else 0, np.int32), np.empty(n, np.int64)
+    firsts, totals = np.empty(n, np.int32), np.empty(n, np.int64)
     for i in range(n):
-        now = places[keys[i]]
+        key = _key(i, found, columns, worth)
+        now = places[key]
         if now < 0:
             now = number
-            places[keys[i]], firsts[now], totals[now] = now, i, 0
+            places[key], keys[now], firsts[now], totals[now] = now, key, i, counts[i]
             number += 1
-        found[i] = now
-        totals[now] += counts[i]
+        else:
+            totals[now] += counts[i]
+        if told:
+            numbers[i] = now
     for i in range(number):
-        places[keys[firsts[i]]] = -1
-    return found, firsts[:number].copy(), totals[:number].copy()
+        places[keys[i]] = -1
+    return numbers, firsts[:number].copy(), totals[:number].copy()
 
 
 @nb.njit(cache=True, nogil=True)
-def _by_hash(keys, counts):  # type: ignore[no-untyped-def]
+def _by_hash(found, columns, worth, counts, places, told):  # type: ignore[no-untyped-def]
     """Open addressing; the hash is a multiplication by 2**64 over the golden ratio."""
-    n, number, bits = keys.size, 0, 1
+    n, number, bits = counts.size, 0, 1
     while 1 << bits < 2 * n:
         bits += 1
-    found, firsts, totals = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    numbers, firsts, totals = np.empty(n if told else 0, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
     slots = np.full(2 << bits, -1, np.int64)  # key and number side by side
     for i in range(n):
-        at = 2 * np.int64((np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
-        while slots[at] >= 0 and slots[at] != keys[i]:
+        key = _key(i, found, columns, worth)
+        at = 2 * np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+        while slots[at] >= 0 and slots[at] != key:
             at = (at + 2) & (slots.size - 1)
         if slots[at] < 0:
-            slots[at], slots[at + 1] = keys[i], number
+            slots[at], slots[at + 1] = key, number
             firsts[number], totals[number] = i, 0
             number += 1
         now = slots[at + 1]
-        found[i] = now
         totals[now] += counts[i]
-    return found, firsts[:number].copy(), totals[:number].copy()
+        if told:
+            numbers[i] = now
+    return numbers, firsts[:number].copy(), totals[:number].copy()
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _key(i, found, columns, worth):  # type: ignore[no-untyped-def]
+    key = np.int64(found[i]) if found.size else np.int64(0)
+    for j in range(len(columns)):
+        key += worth[j][columns[j][i]]
+    return key
 
 
 @nb.njit(cache=True, nogil=True)

@@ -4,11 +4,11 @@ Source: LeFevre et al., "Mondrian multidimensional k-anonymity", ICDE 2006; dime
 Sacharidis et al., "k-join-anonymity", 2010, section 2.2. A cut falls
  - in a range: between two values, as near to the median as the promises allow; if medians are `relaxed`,
    between any two rows, the rows of one value being told apart at random;
- - in a tree: between all children of the node that holds all rows, if every child that occurs can stand alone;
- - in a set: between two sets of values with about as many rows, whatever the values are called.
-A dimension is passed over only if no cut of it works, and a part is a group only if all are passed over.
+ - in a tree: between the children of the node that holds all rows; those that cannot stand alone stay together;
+ - in a set: between two sets of values with about as many rows, whatever the values are called (see `sides`).
+A dimension is passed over only if no cut of it is found, and a part is a group only if all are passed over.
 Cost: rows x dimensions x log(rows); memory about three copies of the encoded columns.
-Claim: mondrian_leaves_nothing_to_cut — no group can be cut between two values of a range, or at a node of a tree.
+Claim: mondrian_leaves_nothing_to_cut — between two values of a range, at a node of a tree, in a set of few names.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.frame import RANGE, TREE, common_level, frame, range_cost
 from discreet.partition.kernels import IntArray, shuffle
-from discreet.partition.medians import cut_range, cut_set, cut_tree
+from discreet.partition.medians import cut_range
 from discreet.partition.promises import fewest_rows
 from discreet.partition.secret import Secret
+from discreet.partition.sides import cut_set, cut_tree
 from discreet.partition.space import Codes, Dimension
 
 COARSE = 1 << 16  # rows below which a part is left to one thread
@@ -103,7 +104,7 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, in_t
                     else:
                         if frame.forms[j] == TREE:
                             parts = cut_tree(
-                                here, held, j, frame, rule, counts, histogram, order, part_of, number, sizes
+                                here, held, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes
                             )
                         else:
                             parts = cut_set(here, held, rule, counts, histogram, order, works, part_of, number, sizes)

@@ -21,7 +21,7 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.boxes import apart, growth, include, new_box, points_of, start
 from discreet.partition.frame import frame
-from discreet.partition.kernels import IntArray, shuffle
+from discreet.partition.kernels import IntArray, divide, shuffle
 from discreet.partition.mending import mend
 from discreet.partition.promises import fewest_rows, keeps
 from discreet.partition.secret import Secret
@@ -71,15 +71,15 @@ def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type:
         if kept and n > coarse and n > fewest:
             size = _deal(points[a:b], left, right, frame, goes_right)
             held[:n] = values[a:b]
-            _move(held[:n], goes_right, spare)
+            divide(held[:n], goes_right, spare)
             left_keeps, right_keeps = keeps(held[:size], rule, counts), keeps(held[size:n], rule, counts)
         if not (left_keeps or right_keeps):
             starts[found], whole[found] = a, kept
             found += 1
             continue
         values[a:b] = held[:n]
-        _move(points[a:b], goes_right, spare_points)
-        _move(rows[a:b], goes_right, spare)
+        divide(points[a:b], goes_right, spare_points)
+        divide(rows[a:b], goes_right, spare)
         stack.append((a + size, b, right_keeps))
         stack.append((a, a + size, left_keeps))
     return starts[:found].copy(), whole[:found].copy()
@@ -130,17 +130,3 @@ def _far_apart(points, frame):  # type: ignore[no-untyped-def]
             break
         one, other, most = farthest, one, far
     return one, other
-
-
-@nb.njit(cache=True, nogil=True)
-def _move(lines, goes_right, spare):  # type: ignore[no-untyped-def]
-    """Bring those that go left to the front; the order of each side stays."""
-    left, right = 0, 0
-    for i in range(lines.shape[0]):
-        if goes_right[i]:
-            spare[right] = lines[i]
-            right += 1
-        else:
-            lines[left] = lines[i]
-            left += 1
-    lines[left:] = spare[:right]

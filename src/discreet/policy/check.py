@@ -38,9 +38,25 @@ def _keys(values: Mapping[str, Any]) -> Iterator[Mistake]:
     for key in values:
         if key not in KEYS:
             yield Mistake(key, f"is not a key of a policy; {nearest(key, KEYS)}")
-    for key in ("quasi", "sensitive", "guarantee"):
-        if key not in values:
-            yield Mistake(key, "is missing")
+    if "quasi" not in values:
+        yield Mistake("quasi", "is missing")
+    if "sensitive" not in values:
+        yield from _without_sensitive(values)
+    if "guarantee" not in values:
+        yield Mistake("guarantee", "is missing")
+
+
+def _without_sensitive(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Where every column is sensitive, groups can only be large."""
+    if values.get("publication") != "full_permutation":
+        yield Mistake("sensitive", "is missing: only the publication `full_permutation` can do without")
+        return
+    guarantee = values.get("guarantee", {})
+    if isinstance(guarantee, Mapping) and any(name in PROMISES and name != "k" for name in guarantee):
+        what = "without `sensitive`, only the size of groups can be promised"
+        yield Mistake("guarantee", f"{what}; write {{ k = 5 }}, or name the sensitive column")
+    if values.get("missing_sensitive", "error") != "error":
+        yield Mistake("missing_sensitive", "there is no `sensitive` column; leave it out")
 
 
 def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -137,7 +153,7 @@ def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake
     named: list[tuple[str, str]] = [
         *(("identifiers", name) for name in policy.identifiers),
         *(("quasi", name) for name in policy.quasi),
-        ("sensitive", policy.sensitive),
+        *(("sensitive", name) for name in (policy.sensitive,) if name is not None),
         *(("drop", name) for name in (() if policy.drop == "rest" else policy.drop)),
     ]
     found = [
@@ -152,8 +168,9 @@ def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake
             for name in columns
             if name not in listed
         ]
-    held = f"`{policy.sensitive}` holds {columns[policy.sensitive].type}" if policy.sensitive in columns else ""
-    kind = columns[policy.sensitive].kind if policy.sensitive in columns else None
+    sensitive = columns.get(policy.sensitive or "")
+    held = f"`{policy.sensitive}` holds {sensitive.type}" if sensitive is not None else ""
+    kind = sensitive.kind if sensitive is not None else None
     if kind is not None and kind not in MEASURABLE:
         if PUBLICATIONS[policy.publication].numeric:
             found.append(

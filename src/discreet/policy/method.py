@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from discreet.errors import Mistake
-from discreet.partition import PARTITIONS
+from discreet.partition import NUMBER, PARTITIONS
 from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
 
@@ -50,15 +50,16 @@ def _trees(values: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def _options(values: Mapping[str, Any]) -> Iterator[Mistake]:
     publication = PUBLICATIONS.get(values.get("publication", "anatomy"))
-    name = values.get("partition", "auto")
-    if name == "auto" and publication is not None and publication.boxed:
-        name = "mondrian"
+    name = grouping(values.get("publication", "anatomy"), values.get("partition", "auto"), values["guarantee"])
     partition = PARTITIONS.get(str(name))
     known = {**(partition.options if partition else {}), **(publication.options if publication else {})}
     for key, value in values.get("options", {}).items():
         if key not in known:
             expected = nearest(str(key), known) if known else f"`{name}` has none"
             yield Mistake(f"options.{key}", f"is not an option here; {expected}")
+        elif known[key] == NUMBER:
+            if not is_number(value) or not 1 <= value <= 100:
+                yield Mistake(f"options.{key}", f"expected {known[key]}, got {shown(value)}")
         elif isinstance(known[key], str):
             if not is_number(value, whole=False) or not 0 <= value <= 1:
                 yield Mistake(f"options.{key}", f"expected {known[key]}, got {shown(value)}")
@@ -81,6 +82,19 @@ def _join(values: Mapping[str, Any]) -> Iterator[Mistake]:
         yield Mistake("guarantee", "a join promises k, and k alone or with l or distinct_l; write { k = 5 }")
     if values.get("partition", "auto") not in {"auto", "mondrian", "topdown"}:
         yield Mistake("partition", "a join is made with `mondrian` or `topdown`")
+
+
+def grouping(publication: str, partition: str, guarantee: Mapping[str, Any]) -> str:
+    """A partition by its own name: what "auto" stands for, and "none" where there are no groups."""
+    if publication == "swap":
+        return "none"
+    if partition != "auto":
+        return partition
+    if publication in {"generalization", "join"}:
+        return "mondrian"
+    if publication == "full_permutation":
+        return "cluster"
+    return "min_sum" if "e" in guarantee and guarantee.keys() <= {"k", "e"} else "local"
 
 
 def is_number(value: Any, *, whole: bool = True) -> bool:

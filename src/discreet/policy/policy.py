@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from discreet.errors import Mistake, PolicyError
+from discreet.errors import InternalError, Mistake, PolicyError
 from discreet.policy.check import columns_mistakes, mistakes
+from discreet.policy.method import grouping
 from discreet.policy.toml import parse
 
 
@@ -33,8 +34,9 @@ class Policy:
 
     Every column of the table must have a role: `identifiers` never leave, `quasi` are what an
     outsider may know of a person, `sensitive` is what must not be linked to one, and `drop`
-    lists the columns to leave out (or is "rest": all the others). The partition "auto" is
-    "min_sum" where ranges alone are promised, "mondrian" where boxes are shown, and "local" elsewhere. The
+    lists the columns to leave out (or is "rest": all the others). Only "full_permutation" can do without
+    `sensitive`: then every column is. The partition "auto" is "min_sum" where ranges alone are promised,
+    "mondrian" where boxes are shown, "cluster" where all columns are shuffled, and "local" elsewhere. The
     publication "swap" has none, and promises nothing: its guarantee only sizes the windows in which values are swapped.
 
     `hierarchies` say of some quasi-identifiers what belongs together (see `discreet.hierarchies`), `ordered` which
@@ -43,8 +45,8 @@ class Policy:
     """
 
     quasi: Sequence[str]
-    sensitive: str
     guarantee: Mapping[str, float]
+    sensitive: str | None = None
     identifiers: Sequence[str] = ()
     drop: Sequence[str] | Literal["rest"] = ()
     partition: str = "auto"
@@ -59,7 +61,11 @@ class Policy:
     def __post_init__(self) -> None:
         given = {key.name: getattr(self, key.name) for key in fields(self)}
         found = mistakes(
-            {key: value for key, value in given.items() if value is not None or key not in {"name", "join"}}
+            {
+                key: value
+                for key, value in given.items()
+                if value is not None or key not in {"name", "join", "sensitive"}
+            }
         )
         if found:
             raise PolicyError(found)
@@ -88,13 +94,19 @@ class Policy:
     @property
     def grouping(self) -> str:
         """The partition by its own name: what "auto" stands for, and "none" where there are no groups."""
-        if self.publication == "swap":
-            return "none"
-        if self.partition == "auto":
-            if self.publication in {"generalization", "join"}:
-                return "mondrian"
-            return "min_sum" if "e" in self.guarantee and self.guarantee.keys() <= {"k", "e"} else "local"
-        return self.partition
+        return grouping(self.publication, self.partition, self.guarantee)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are published: the quasi-identifiers, and the sensitive one if there is one."""
+        return (*self.quasi, *([] if self.sensitive is None else [self.sensitive]))
+
+    @property
+    def sensitive_column(self) -> str:
+        """The sensitive column of a publication that must have one."""
+        if self.sensitive is None:
+            raise InternalError(f"`{self.publication}` was to be made without a sensitive column")
+        return self.sensitive
 
     def fit(self, columns: Iterable[Any]) -> None:
         """Raise unless every column of the table has one role, and every role a column of the table."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft
     from discreet.release.write import Sheet
 
+SHARE = "a share from 0 to 1"
+
 
 @dataclass(frozen=True, slots=True)
 class Publication:
@@ -40,8 +42,9 @@ PUBLICATIONS = {
     for publication in (
         Publication("anatomy"),
         Publication("permutation", numeric=True),
+        Publication("full_permutation"),
         Publication("swap", numeric=True, grouped=False),
-        Publication("generalization", boxed=True),
+        Publication("generalization", boxed=True, options={"withheld": SHARE}),  # of a vault alone
         Publication("join", boxed=True, options={"variant": ("refinement", "direct")}),
     )
 }

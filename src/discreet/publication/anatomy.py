@@ -19,7 +19,7 @@ from discreet.release.write import Sheet
 
 def sheets(draft: Draft) -> Sequence[Sheet]:
     """The quasi-identifier table (QIT) and the sensitive table (ST)."""
-    group, count, sensitive = draft.group, draft.count, draft.policy.sensitive
+    group, count, sensitive = draft.group, draft.count, draft.policy.sensitive_column
     qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number(group)), foreign_keys=(link(group, "st"),))
     st = TableSpec(fields=(number(group), draft.field(sensitive), number(count)))
     return (

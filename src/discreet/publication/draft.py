@@ -66,7 +66,7 @@ class Draft:
 
     def fresh(self, wanted: str) -> str:
         """A column name that no published column has, in upper or lower case."""
-        taken = {name.lower() for name in (*self.policy.quasi, self.policy.sensitive)}
+        taken = {name.lower() for name in self.policy.columns}
         while wanted.lower() in taken:
             wanted += "_"
         return wanted
@@ -104,9 +104,9 @@ class Draft:
             numbers = everyone
         engine.load(GROUPS, pa.table({self.group: numbers}), keep=False)
         engine.load(COUNTS, self.counts(), keep=False)
-        pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive, quoted=True)]
+        pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive_column, quoted=True)]
         print_ = exp.cast(exp.Anonymous(this="hash", expressions=pair), "HUGEINT")
-        beside = exp.select(exp.Sum(this=print_)).from_(self._grouped([self.policy.sensitive]).subquery("rows"))
+        beside = exp.select(exp.Sum(this=print_)).from_(self._grouped([self.policy.sensitive_column]).subquery("rows"))
         times = exp.Mul(this=print_.copy(), expression=exp.column(self.count, quoted=True))
         meant = exp.select(exp.Sum(this=times)).from_(named(COUNTS))
         if engine.run(beside).column(0)[0].as_py() != engine.run(meant).column(0)[0].as_py():
@@ -116,7 +116,7 @@ class Draft:
         """How many rows of each group, numbered from 1, hold each sensitive value; ordered by both."""
         columns = {
             self.group: self.histograms.groups + 1,
-            self.policy.sensitive: self.sensitive.decode(self.histograms.values),
+            self.policy.sensitive_column: self.sensitive.decode(self.histograms.values),
             self.count: self.histograms.counts,
         }
         return pa.table(columns)
@@ -143,11 +143,12 @@ def number(name: str) -> FieldSpec:
     return FieldSpec(name=name, type="integer")
 
 
-def store_rows(rows: pa.Table, path: Path) -> None:
-    """Write rows as they are, with an engine of their own: sheets are stored side by side."""
+def store_rows(rows: pa.Table, path: Path, *, order: Sequence[str] = ()) -> None:
+    """Write rows, as they are or in order, with an engine of their own: sheets are stored side by side."""
     engine = connect()
     try:
         engine.load("rows", rows, keep=False)
-        engine.store(exp.select("*").from_("rows"), path)
+        found = exp.select("*").from_("rows")
+        engine.store(found.order_by(*map(ascending, order)) if order else found, path)
     finally:
         engine.close()

@@ -40,7 +40,7 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
     """The generalized table, and the values that its labels stand for."""
     boxes = Boxes(draft.axes, draft.groups, draft.histograms.sizes.size)
     shown = box_fields(draft)
-    table = TableSpec(fields=(*shown, number(draft.group), draft.field(draft.policy.sensitive)))
+    table = TableSpec(fields=(*shown, number(draft.group), draft.field(draft.policy.sensitive_column)))
     found = [Sheet("generalized", table, lambda path: _store(draft, boxes, [field.name for field in shown], path))]
     if any(axis.labelled for axis in draft.axes):
         found.append(labels_sheet(boxes))
@@ -193,7 +193,7 @@ def _side(draft: Draft, axis: Axis) -> Side:
 def _store(draft: Draft, boxes: Boxes, names: Sequence[str], path: Path) -> None:
     """Write as many rows as each group has of each value, sorted by both."""
     columns = boxes.columns()
-    group, sensitive, count = draft.group, draft.policy.sensitive, draft.count
+    group, sensitive, count = draft.group, draft.policy.sensitive_column, draft.count
     numbers = np.arange(1, draft.histograms.sizes.size + 1, dtype=np.int32)
     with closing(connect()) as engine:
         engine.load("boxes", pa.table([*columns, pa.array(numbers)], names=[*names, group]), keep=False)

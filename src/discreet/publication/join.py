@@ -88,7 +88,7 @@ def joint_sheets(found: Joint) -> Sequence[Sheet]:
     boxes = Boxes(draft.axes, found.groups, found.sizes.size)
     fields = (*box_fields(draft), number(draft.group), own)
     joined = TableSpec(fields=fields, foreign_keys=(link(found.group, "si"),))
-    si = TableSpec(fields=(own, draft.field(draft.policy.sensitive), number(draft.count)))
+    si = TableSpec(fields=(own, draft.field(draft.policy.sensitive_column), number(draft.count)))
     sheets = [
         Sheet("joined", joined, lambda path: _store(found, boxes, [field.name for field in fields], path)),
         Sheet("si", si, lambda path: store_rows(draft.counts().rename_columns(si.names()), path)),

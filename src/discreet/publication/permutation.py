@@ -24,7 +24,7 @@ from discreet.release.write import Sheet
 def sheets(draft: Draft) -> Sequence[Sheet]:
     """The permuted table, and the mapping of its rows to groups."""
     row, group, policy = number(draft.row), number(draft.group), draft.policy
-    shown = map(draft.field, (*policy.quasi, policy.sensitive))
+    shown = map(draft.field, (*policy.quasi, policy.sensitive_column))
     permuted = TableSpec(fields=(row, *shown), foreign_keys=(link(draft.row, "mapping"),))
     return (
         Sheet("permuted", permuted, lambda path: _store_permuted(draft, path)),
@@ -33,7 +33,7 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
 
 
 def _store_permuted(draft: Draft, path: Path) -> None:
-    quasi, sensitive = draft.policy.quasi, draft.policy.sensitive
+    quasi, sensitive = draft.policy.quasi, draft.policy.sensitive_column
     rows = draft.rows([*quasi], also={sensitive: draft.sensitive.decode(shuffled(draft))})
     ordered = rows.order_by(*map(ascending, (draft.group, *quasi, sensitive))).subquery("rows in order")
     place = exp.alias_(exp.Window(this=exp.RowNumber()), draft.row, quoted=True)

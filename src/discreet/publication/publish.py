@@ -73,7 +73,7 @@ def publish(
     progress("encoding")
     sensitive = _sensitive(table, policy)
     guarantee = _promised(policy, sensitive)
-    _feasible(of_values(policy, guarantee), sensitive, policy.sensitive)
+    _feasible(of_values(policy, guarantee), sensitive, policy.sensitive or "")
     progress("grouping")
     if public is not None:
         return _publish_joined(
@@ -89,10 +89,19 @@ def publish(
     )
 
 
+def grouped(table: Table, policy: Policy, secret: Secret) -> npt.NDArray[np.int32]:
+    """The groups that a table would be published in by itself."""
+    policy.fit(table.columns)
+    sensitive = _sensitive(table, policy)
+    guarantee = _promised(policy, sensitive)
+    _feasible(guarantee, sensitive, policy.sensitive or "")
+    return _partition(policy, _axes(table, policy), sensitive, guarantee, secret)
+
+
 def publish_groups(
     table: Table,
     policy: Policy,
-    sensitive: Codes,
+    sensitive: Codes | None,
     groups: npt.NDArray[np.int32],
     *,
     quasi: Sequence[Axis] = (),
@@ -101,7 +110,11 @@ def publish_groups(
     secret: Secret | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
-    """Publish rows whose groups are decided; those with none (-1) are left out."""
+    """Publish rows whose groups are decided; those with none (-1) are left out.
+
+    A policy without a sensitive column needs no codes of it.
+    """
+    sensitive = _nothing(groups.size) if sensitive is None else sensitive
     kept = None if groups.min(initial=0) >= 0 else groups >= 0
     if kept is not None:
         groups, sensitive = groups[kept], replace(sensitive, codes=sensitive.codes[kept])
@@ -115,7 +128,7 @@ def publish_groups(
     secret = secret or Secret()
     draft = Draft(table, policy, sensitive, groups, histograms, secret, quasi, kept)
     more = {"window": _window(policy), "boxes": sides(draft) if boxed else None}
-    promise = _stated(draft, rows=int(groups.size), groups=int(histograms.starts.size), **more)
+    promise = stated(draft, rows=int(groups.size), groups=int(histograms.starts.size), **more)
     release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
     suppressed = 0 if kept is None else int(kept.size - groups.size)
     return replace(release, withheld=table.rows - int(groups.size) - suppressed, suppressed=suppressed)
@@ -137,18 +150,18 @@ def _publish_joined(
     draft = Draft(table, policy, sensitive, nobody, Histograms.of(nobody, sensitive.codes), secret)
     found = joint(draft, joint_axes(table, public, policy), _promised(policy, sensitive))
     more = {"boxes": sides(found.draft), "join": found.about()}
-    promise = _stated(found.draft, rows=int(found.groups.size), groups=int(found.sizes.size), **more)
+    promise = stated(found.draft, rows=int(found.groups.size), groups=int(found.sizes.size), **more)
     release = write(to, promise, joint_sheets(found), format=format, progress=progress)
     return replace(release, withheld=table.rows - int(nobody.size))
 
 
-def _stated(draft: Draft, *, rows: int, groups: int, **more: Any) -> Promise:
-    """What the manifest of a draft says; `more` is what only some publications have."""
+def stated(draft: Draft, *, rows: int, groups: int, **more: Any) -> Promise:
+    """What the manifest of a draft says; `more` is what only some publications have, or say otherwise."""
     policy = draft.policy
+    more.setdefault("partition", policy.grouping)
     return Promise(
         format=FORMAT,
         publication=policy.publication,
-        partition=policy.grouping,
         guarantee={} if more.get("window") else dict(policy.guarantee),
         table=policy.name or "microdata",
         quasi=tuple(policy.quasi),
@@ -175,7 +188,7 @@ def _window(policy: Policy) -> Window | None:
 
 
 def _fits_csv(table: Table, policy: Policy) -> None:
-    for name in (*policy.quasi, policy.sensitive):
+    for name in policy.columns:
         if INEXACT_IN_CSV.search(table[name].type):
             raise InputError(
                 f"the column `{name}` of type {table[name].type} cannot be read back exactly from CSV",
@@ -186,6 +199,8 @@ def _fits_csv(table: Table, policy: Policy) -> None:
 def _sensitive(table: Table, policy: Policy) -> Codes:
     if table.rows == 0:
         raise InputError("the table has no rows", hint="there is nothing to publish")
+    if policy.sensitive is None:
+        return _nothing(table.rows)
     codes = table.codes(policy.sensitive, present=present(policy))
     if codes.missing and policy.missing_sensitive == "error":
         raise InputError(
@@ -203,9 +218,14 @@ def _sensitive(table: Table, policy: Policy) -> Codes:
     return codes
 
 
+def _nothing(rows: int) -> Codes:
+    """The codes of a sensitive column that is not there: every value is missing."""
+    return Codes(np.zeros(rows, np.int32), pa.array([], pa.int32()), missing=True)
+
+
 def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
     """The guarantee of a policy, on the scale of the sensitive column if it promises ranges."""
-    scale = Scale.of(sensitive.domain, policy.sensitive) if "e" in policy.guarantee else None
+    scale = Scale.of(sensitive.domain, policy.sensitive_column) if "e" in policy.guarantee else None
     return Guarantee.of(policy.guarantee, scale)
 
 

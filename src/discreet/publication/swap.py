@@ -36,7 +36,7 @@ BLOCK = 64  # ranks that are counted one by one: a line of the processor's cache
 
 def sheets(draft: Draft) -> Sequence[Sheet]:
     """The swapped table, and the window of ranks of every value it shows."""
-    value, sized = draft.field(draft.policy.sensitive), window(draft.policy)
+    value, sized = draft.field(draft.policy.sensitive_column), window(draft.policy)
     swapped = TableSpec(fields=(*map(draft.field, draft.policy.quasi), value))
     windows = TableSpec(fields=(value, *map(number, (draft.count, sized.low, sized.high))))
     return (
@@ -47,7 +47,7 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
 
 def window(policy: Policy) -> Window:
     """What windows are sized to, and the names of their ends: such as no published column has."""
-    taken = {name.lower() for name in (*policy.quasi, policy.sensitive)}
+    taken = {name.lower() for name in (*policy.quasi, policy.sensitive_column)}
     low, high = "low", "high"
     while low in taken:
         low += "_"
@@ -57,9 +57,9 @@ def window(policy: Policy) -> Window:
 
 
 def _store_swapped(draft: Draft, path: Path) -> None:
-    names = (*draft.policy.quasi, draft.policy.sensitive)
+    names = (*draft.policy.quasi, draft.policy.sensitive_column)
     given = swap(draft.sensitive.codes, _guarantee(draft), draft.secret)
-    rows = draft.rows([*draft.policy.quasi], also={draft.policy.sensitive: draft.sensitive.decode(given)})
+    rows = draft.rows([*draft.policy.quasi], also={draft.policy.sensitive_column: draft.sensitive.decode(given)})
     shown = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(rows.subquery("rows beside groups"))
     draft.table.engine.store(shown.order_by(*map(ascending, names)), path)
     draft.table.check_unchanged()
@@ -70,13 +70,13 @@ def _store_windows(draft: Draft, path: Path) -> None:
     held = np.flatnonzero(counts)
     low, high = windows(counts[held], _guarantee(draft), held)
     names, value = window(draft.policy), draft.sensitive.decode(held)
-    rows = {draft.policy.sensitive: value, draft.count: counts[held], names.low: low, names.high: high}
+    rows = {draft.policy.sensitive_column: value, draft.count: counts[held], names.low: low, names.high: high}
     store_rows(pa.table(rows), path)
 
 
 def _guarantee(draft: Draft) -> Guarantee:
     policy = draft.policy
-    return Guarantee.of(policy.guarantee, Scale.of(draft.sensitive.domain, policy.sensitive))
+    return Guarantee.of(policy.guarantee, Scale.of(draft.sensitive.domain, policy.sensitive_column))
 
 
 def swap(sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:

@@ -118,7 +118,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
         wrong = f"{unlike} groups have another size in the two tables"
     elif least < 1 or odd:
         wrong = "a sensitive value is no number, or counts nobody, or a part of somebody"
-    elif missing and promise.missing_sensitive != "value":
+    elif missing and promise.missing_sensitive != "value" and promise.sensitive is not None:
         wrong = "there are missing sensitive values, which the policy did not allow"
     yield check("groups", wrong, "every group is whole, and counted alike in all files")
     for name, breaking in zip(breaches, broken, strict=True):
@@ -148,7 +148,7 @@ def _windows(engine: Engine, promise: Promise) -> Iterator[Check]:
     if promise.window is None:
         return
     yield Check("guarantee", ok=True, detail="none: swapping is a baseline for comparison")
-    value, names = column(promise.sensitive), (promise.count, promise.window.low, promise.window.high)
+    value, names = column(promise.sensitive_column), (promise.count, promise.window.low, promise.window.high)
     shown = exp.select(value, "COUNT(*)").from_(named("swapped file")).group_by(value.copy()).order_by(value.copy())
     told = exp.select(value.copy(), *map(column, names)).from_(named("windows file")).order_by(value.copy())
     values, counts = (part.combine_chunks() for part in engine.run(shown).columns)

@@ -116,7 +116,7 @@ class Promise(_Model):
     guarantee: dict[str, int | float]
     table: str
     quasi: tuple[str, ...]
-    sensitive: str
+    sensitive: str | None = None  # none where every column is sensitive
     group: str
     count: str
     row: str
@@ -128,6 +128,19 @@ class Promise(_Model):
     window: Window | None = None
     boxes: tuple[Side, ...] | None = None
     join: Join | None = None
+    predecessor: str | None = None  # the digest of the manifest of the release before it, if it is one of a sequence
+
+    @property
+    def sensitive_column(self) -> str:
+        """The sensitive column of a publication that must have one."""
+        if self.sensitive is None:
+            raise ReleaseError("the release has no sensitive column", hint="get the release anew")
+        return self.sensitive
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that are published: the quasi-identifiers, and the sensitive one if there is one."""
+        return self.quasi if self.sensitive is None else (*self.quasi, self.sensitive)
 
     def told(self) -> str:
         """The guarantee in a line."""

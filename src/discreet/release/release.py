@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -60,11 +61,11 @@ class Release:
         """The SQL that answers a question, to be run by anyone who holds the files."""
         return self.desk.explain(question, generalized=generalized)
 
-    def verify(self) -> Report:
-        """Check the promise from the files alone."""
+    def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
+        """Check the promise from the files alone, and that of the releases before it, if they are there."""
         from discreet.release.verify import verify
 
-        return verify(self.path)
+        return verify(self.path, earlier=earlier)
 
     def close(self) -> None:
         """Let go of the engine that answers questions, if there was any."""
@@ -87,7 +88,7 @@ class Release:
             "partition": promise.partition,
             "guarantee": promise.told(),
             "quasi": ", ".join(promise.quasi),
-            "sensitive": promise.sensitive,
+            "sensitive": promise.sensitive or "every column",
             "rows": f"{promise.rows:,} in {promise.groups:,} groups",
         }
         if not promise.for_publication:

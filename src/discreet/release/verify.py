@@ -3,12 +3,13 @@
 Shares with the code that makes a release only the engine, the digest of a file, and the shape of
 the manifest and its README; what a guarantee, a group and an order are is written here again.
 
+Claim: verify_walks_the_chain — releases before one are verified too, and one that was changed is found.
 Claim: verify_finds_planted_faults — a broken promise, a stray column, file, order or byte is found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -16,7 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.errors import ReleaseError
 from discreet.release import readme
+from discreet.release.chain import DIGEST, estranged, shelf
 from discreet.release.check import Check, check
 from discreet.release.contents import contents
 from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, Promise, slug
@@ -51,9 +54,20 @@ class Report:
         return f"<table>{rows}</table>"
 
 
-def verify(path: str | Path) -> Report:
-    """Re-derive the guarantee of a release from its files; look for what a release must never carry."""
-    folder = Path(path)
+def verify(path: str | Path, *, earlier: Sequence[str | Path] = ()) -> Report:
+    """Re-derive the guarantee of a release from its files; look for what a release must never carry.
+
+    One of a sequence names the release before it by digest. Those are verified too, back to the first, where they
+    are found: in folders beside the release, or given as `earlier`, or inside those.
+    """
+    report = verify_alone(Path(path))
+    if not report.ok or Manifest.read(report.path).discreet.predecessor is None:
+        return report
+    return Report(report.path, (*report.checks, _chain(report.path, [Path(place) for place in earlier])))
+
+
+def verify_alone(folder: Path) -> Report:
+    """Verify one release, whatever came before it."""
     manifest = Manifest.read(folder)
     if (wrong := misfit(manifest)) is not None:
         return Report(folder, (Check("manifest", ok=False, detail=wrong),))
@@ -61,6 +75,30 @@ def verify(path: str | Path) -> Report:
     if all(check.ok for check in checks):
         checks += [_metadata(folder, manifest), *contents(folder, manifest)]
     return Report(folder, tuple(checks))
+
+
+def _chain(folder: Path, earlier: Sequence[Path]) -> Check:
+    """Every release before this one verifies and promises the same, back to the first, or to one that is not there."""
+    at, promise, followed = folder, Manifest.read(folder).discreet, 0
+    releases = shelf([*earlier, folder.absolute().parent])
+    while promise.predecessor is not None:
+        before = releases.get(promise.predecessor)
+        if before is None:
+            gone = f"the release before `{at.name}` is not here, to be verified too (name its folder with --earlier)"
+            return Check("chain", ok=True, detail=f"earlier releases that verify: {followed:,}; {gone}")
+        try:
+            report, promised = verify_alone(before), Manifest.read(before).discreet
+        except ReleaseError as error:
+            return Check("chain", ok=False, detail=error.message)
+        if not report.ok:
+            first = report.failures[0]
+            return Check("chain", ok=False, detail=f"`{before.name}` does not verify: {first.name}: {first.detail}")
+        if (other := estranged(promised, promise)) is not None:
+            return Check("chain", ok=False, detail=f"`{before.name}` and `{at.name}` do not have the same {other}")
+        at, promise, followed = before, promised, followed + 1
+    return Check(
+        "chain", ok=True, detail=f"earlier releases, back to the first: {followed:,}; all verify, and promise the same"
+    )
 
 
 def _manifest(folder: Path, manifest: Manifest) -> Check:
@@ -73,10 +111,16 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "its schema, name or format is not a release's"
     elif promise.suppression is not None and not (0 < promise.suppression <= 1 and promise.partition == "full_domain"):
         wrong = "it leaves out rows in a way that no policy allows"
+    elif promise.predecessor is not None and not (
+        DIGEST.fullmatch(promise.predecessor) and promise.partition == "vault"
+    ):
+        wrong = "it names a release before it, and is not one of a sequence, or names it by no digest"
     elif promise.window is not None:
         wrong = _window_fault(promise)
     elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):
         wrong = "it promises ranges of values that may be missing, or have none"
+    elif promise.sensitive is None and (promise.guarantee.keys() != {"k"} or promise.missing_sensitive != "error"):
+        wrong = "it promises more than the size of groups, and has no sensitive column"
     elif not _promises_something(promise.guarantee):
         wrong = "it promises nothing"
     right = "what was published and what is promised, nothing else"
@@ -91,7 +135,7 @@ def _promises_something(guarantee: Mapping[str, float]) -> bool:
 
 
 def _measurable(manifest: Manifest) -> bool:
-    kinds = [resource.kinds().get(manifest.discreet.sensitive) for resource in manifest.resources]
+    kinds = [resource.kinds().get(manifest.discreet.sensitive or "") for resource in manifest.resources]
     return all(kind in {None, "integer", "number", "date", "datetime"} for kind in kinds)
 
 

@@ -19,7 +19,7 @@ from discreet.errors import ReleaseError, VerificationError
 from discreet.release import readme
 from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.release import Release, digest
-from discreet.release.verify import verify
+from discreet.release.verify import verify_alone
 
 EPOCH = 946_684_800  # 2000-01-01: the files do not tell when, or how fast, they were made
 
@@ -33,6 +33,23 @@ class Sheet:
     store: Callable[[Path], None]
 
 
+def _nothing(_: Path) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who is told how far a release has come, each time of its hidden folder, and may raise to stop it.
+
+    `begun`: it will be made; `verified`: it has verified; `settled`: its files are safe on disk, and all that is left
+    is to give it its name.
+    """
+
+    begun: Callable[[Path], None] = _nothing
+    verified: Callable[[Path], None] = _nothing
+    settled: Callable[[Path], None] = _nothing
+
+
 def write(
     to: Path,
     promise: Promise,
@@ -40,9 +57,11 @@ def write(
     *,
     format: Literal["parquet", "csv"],
     progress: Callable[[str], None],
+    watch: Watch | None = None,
 ) -> Release:
     """Write, verify, and only then publish under the name `to`."""
-    with _hidden(to) as folder:
+    watch = watch or Watch()
+    with _hidden(to, watch.begun) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(sheets)) as threads:
             resources = tuple(threads.map(lambda sheet: _stored(sheet, folder, format), sheets))
@@ -50,15 +69,22 @@ def write(
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
         progress("verifying")
-        report = verify(folder)
+        report = verify_alone(folder)
         if not report.ok:
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
             raise VerificationError(f"the release was not written because it did not verify: {broken}")
+        watch.verified(folder)
         _settle(folder)
-        free(to)
-        folder.rename(to)
-        _sync(to.parent)
+        watch.settled(folder)
+        reveal(folder, to)
     return Release(to, manifest)
+
+
+def reveal(folder: Path, to: Path) -> None:
+    """Give a hidden release its name, for good."""
+    free(to)
+    folder.rename(to)
+    _sync(to.parent)
 
 
 def free(to: Path) -> None:
@@ -81,13 +107,14 @@ def _stored(sheet: Sheet, folder: Path, format: Literal["parquet", "csv"]) -> Re
 
 
 @contextmanager
-def _hidden(to: Path) -> Iterator[Path]:
+def _hidden(to: Path, begun: Callable[[Path], None]) -> Iterator[Path]:
     """A folder beside the target that is gone when anything fails."""
     free(to)
     folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.partial"
     new = [parent for parent in to.parents if not parent.exists()]
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
+        begun(folder)
         folder.mkdir(mode=0o700)  # nobody else's until it is verified
         yield folder
     except OSError as error:

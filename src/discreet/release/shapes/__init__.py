@@ -15,6 +15,7 @@ from sqlglot import exp
 from discreet.release.manifest import Manifest, Promise
 from discreet.release.shapes.anatomy import Anatomy
 from discreet.release.shapes.file import File
+from discreet.release.shapes.full_permutation import FullPermutation
 from discreet.release.shapes.generalization import Generalization
 from discreet.release.shapes.join import Joined
 from discreet.release.shapes.permutation import Permutation
@@ -46,6 +47,7 @@ class Shape(Protocol):
 SHAPES: dict[str, Shape] = {
     "anatomy": Anatomy(),
     "permutation": Permutation(),
+    "full_permutation": FullPermutation(),
     "swap": Swap(),
     "generalization": Generalization(),
     "join": Joined(),
@@ -60,7 +62,7 @@ def misfit(manifest: Manifest) -> str | None:
 
 def _misnamed(promise: Promise) -> Iterator[str]:
     """Our own columns must have their usual names; only an underscore tells them from columns of the table."""
-    theirs = {name.lower() for name in (*promise.quasi, promise.sensitive)}
+    theirs = {name.lower() for name in promise.columns}
     ours = [("group", promise.group), ("count", promise.count), ("row", promise.row)]
     if promise.window is not None:
         ours += [("low", promise.window.low), ("high", promise.window.high)]
@@ -73,7 +75,7 @@ def _misnamed(promise: Promise) -> Iterator[str]:
             yield "a box has half of a side, or two"
         if side.label not in (None, side.name):
             yield "it says something in the place of a name"
-    roles = [*promise.quasi, promise.sensitive, *(name for _, name in ours)]
+    roles = [*promise.columns, *(name for _, name in ours)]
     if len({name.lower() for name in roles}) != len(roles):
         yield "a column has two roles"
     if any(name != _free(usual, theirs) for usual, name in ours) or not promise.partition.isidentifier():
@@ -101,6 +103,8 @@ def _stray(promise: Promise) -> str | None:
         return "windows belong to swapped tables, and to them alone"
     if (promise.join is not None) != (promise.publication == "join"):
         return "a join belongs to joined tables, and to them alone"
+    if promise.sensitive is None and promise.publication != "full_permutation":
+        return "only a full permutation can do without a sensitive column"
     boxes = [side.name for side in promise.boxes or ()]
     if boxes != (list(promise.quasi) if promise.publication in BOXED else []):
         return "boxes belong to generalized tables, one side to every quasi-identifier"

@@ -15,15 +15,15 @@ class Anatomy:
         group, count = promise.group, promise.count
         return {
             "qit": File((*promise.quasi, group), (group,), (link(group, "st"),)),
-            "st": File((group, promise.sensitive, count), (group, count)),
+            "st": File((group, promise.sensitive_column, count), (group, count)),
         }
 
     def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
         group = promise.group
-        return [(("qit",), (group, *promise.quasi), False), (("st",), (group, promise.sensitive), True)]
+        return [(("qit",), (group, *promise.quasi), False), (("st",), (group, promise.sensitive_column), True)]
 
     def tables(self, promise: Promise) -> dict[str, exp.Select]:
-        counts = {"grp": promise.group, "value": promise.sensitive, "n": promise.count}
+        counts = {"grp": promise.group, "value": promise.sensitive_column, "n": promise.count}
         columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
         rows = [column(name) for name in (*promise.quasi, promise.group)]
         return {"qit": exp.select(*rows).from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
@@ -31,7 +31,7 @@ class Anatomy:
     def readme(self, manifest: Manifest) -> str:
         promise = manifest.discreet
         qit, st = manifest.resource("qit").path, manifest.resource("st").path
-        group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive))
+        group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive_column))
         return f"""An anatomized table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
 
 - `{qit}`: one row per person, with the quasi-identifiers as they are and the number of the person's group.

@@ -23,15 +23,15 @@ class Generalization:
     """The file `generalized`, and `labels` if there are any."""
 
     def files(self, promise: Promise) -> dict[str, File]:
-        files = {"generalized": File((*box(promise), promise.group, promise.sensitive), (promise.group,))}
+        files = {"generalized": File((*box(promise), promise.group, promise.sensitive_column), (promise.group,))}
         return {**files, **({"labels": File(LABELS, ())} if labelled(promise) else {})}
 
     def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
-        rows = (("generalized",), (promise.group, promise.sensitive), False)
+        rows = (("generalized",), (promise.group, promise.sensitive_column), False)
         return [rows, *([(("labels",), LABELS, True)] if labelled(promise) else [])]
 
     def tables(self, promise: Promise) -> dict[str, exp.Select]:
-        group, value = column(promise.group), column(promise.sensitive)
+        group, value = column(promise.group), column(promise.sensitive_column)
         shown = [column(name) for name in box(promise)]
         counts = exp.select(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
         file = named("generalized file")
@@ -43,7 +43,7 @@ class Generalization:
     def readme(self, manifest: Manifest) -> str:
         promise = manifest.discreet
         path = manifest.resource("generalized").path
-        group, sensitive = quoted(promise.group), quoted(promise.sensitive)
+        group, sensitive = quoted(promise.group), quoted(promise.sensitive_column)
         size = f"{promise.rows} people in {promise.groups} groups"
         text = f"""A generalized table of {size}, with the guarantee {promise.told()}.
 

@@ -19,20 +19,20 @@ class Joined:
         own, count = _group(promise), promise.count
         files = {
             "joined": File((*box(promise), promise.group, own), (promise.group, own), (link(own, "si"),)),
-            "si": File((own, promise.sensitive, count), (own, count)),
+            "si": File((own, promise.sensitive_column, count), (own, count)),
         }
         return {**files, **({"labels": File(LABELS, ())} if labelled(promise) else {})}
 
     def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
         own = _group(promise)
-        orders = [(("joined",), (promise.group, own), False), (("si",), (own, promise.sensitive), True)]
+        orders = [(("joined",), (promise.group, own), False), (("si",), (own, promise.sensitive_column), True)]
         return [*orders, *([(("labels",), LABELS, True)] if labelled(promise) else [])]
 
     def tables(self, promise: Promise) -> dict[str, exp.Select]:
         """Groups of `qit` are those of rows, groups of `st` those of sensitive values."""
         own = _group(promise)
         rows = [column(name) for name in (*box(promise), promise.group, own)]
-        counts = {"grp": own, "value": promise.sensitive, "n": promise.count}
+        counts = {"grp": own, "value": promise.sensitive_column, "n": promise.count}
         return {
             "qit": exp.select(*rows).from_(named("joined file")),
             "st": exp.select(*(exp.alias_(column(name), alias) for alias, name in counts.items())).from_(
@@ -43,7 +43,7 @@ class Joined:
     def readme(self, manifest: Manifest) -> str:
         promise = manifest.discreet
         joined, si = manifest.resource("joined").path, manifest.resource("si").path
-        own, sensitive, count = (quoted(name) for name in (_group(promise), promise.sensitive, promise.count))
+        own, sensitive, count = (quoted(name) for name in (_group(promise), promise.sensitive_column, promise.count))
         people = 0 if promise.join is None else promise.join.people
         text = f"""A table about {people} people among {promise.rows}, with the guarantee {promise.told()}.
 

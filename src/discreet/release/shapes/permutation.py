@@ -17,12 +17,12 @@ class Permutation:
     def files(self, promise: Promise) -> dict[str, File]:
         row, group = promise.row, promise.group
         return {
-            "permuted": File((row, *promise.quasi, promise.sensitive), (row,), (link(row, "mapping"),)),
+            "permuted": File((row, *promise.quasi, promise.sensitive_column), (row,), (link(row, "mapping"),)),
             "mapping": File((row, group), (row, group)),
         }
 
     def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
-        content = (promise.group, *promise.quasi, promise.sensitive)
+        content = (promise.group, *promise.quasi, promise.sensitive_column)
         return [
             (("permuted",), (promise.row,), True),
             (("mapping",), (promise.row,), True),
@@ -36,7 +36,7 @@ class Permutation:
             return exp.select(*columns).from_(named("permuted file")).join(named("mapping file"), on=same_row)
 
         quasi = [column(name, "permuted file") for name in promise.quasi]
-        group, value = column(promise.group, "mapping file"), column(promise.sensitive, "permuted file")
+        group, value = column(promise.group, "mapping file"), column(promise.sensitive_column, "permuted file")
         counts = joined(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
         return {
             "qit": joined(*quasi, group.copy()).order_by(column(promise.row, "permuted file")),
@@ -46,7 +46,7 @@ class Permutation:
     def readme(self, manifest: Manifest) -> str:
         promise = manifest.discreet
         permuted, mapping = manifest.resource("permuted").path, manifest.resource("mapping").path
-        row, group, sensitive = (quoted(name) for name in (promise.row, promise.group, promise.sensitive))
+        row, group, sensitive = (quoted(name) for name in (promise.row, promise.group, promise.sensitive_column))
         return f"""A permuted table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
 
 - `{permuted}`: one row per person, with the quasi-identifiers as they are and a value of {sensitive} that

@@ -31,20 +31,20 @@ class Swap:
     def files(self, promise: Promise) -> dict[str, File]:
         ends = (promise.count, *ends_of(promise))
         return {
-            "swapped": File((*promise.quasi, promise.sensitive), ()),
-            "windows": File((promise.sensitive, *ends), ends),
+            "swapped": File((*promise.quasi, promise.sensitive_column), ()),
+            "windows": File((promise.sensitive_column, *ends), ends),
         }
 
     def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
         return [
-            (("swapped",), (*promise.quasi, promise.sensitive), False),
-            (("windows",), (promise.sensitive,), True),
+            (("swapped",), (*promise.quasi, promise.sensitive_column), False),
+            (("windows",), (promise.sensitive_column,), True),
         ]
 
     def tables(self, promise: Promise) -> dict[str, exp.Select]:
         quasi = [column(name) for name in promise.quasi]
         one = exp.cast(exp.Literal.number(1), "INTEGER")
-        counts = {"value": promise.sensitive, "n": promise.count}
+        counts = {"value": promise.sensitive_column, "n": promise.count}
         columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
         group = exp.alias_(one.copy(), promise.group, quoted=True)
         return {
@@ -55,7 +55,7 @@ class Swap:
     def readme(self, manifest: Manifest) -> str:
         promise, window = manifest.discreet, manifest.discreet.window
         swapped, windows = manifest.resource("swapped").path, manifest.resource("windows").path
-        sensitive, count, low, high = map(quoted, (promise.sensitive, promise.count, *ends_of(promise)))
+        sensitive, count, low, high = map(quoted, (promise.sensitive_column, promise.count, *ends_of(promise)))
         sized = "" if window is None else f"k = {window.k}, e = {window.e}"
         return f"""A swapped table of {promise.rows} people. **It promises nothing**: swapping is a baseline for comparison, and some
 people's own values may stand beside them. Do not publish it where a guarantee is wanted.

@@ -1,0 +1,190 @@
+"""What a whole chain of releases tells: who is in the last one, seen through all that came before.
+
+The table grows, so somebody first published in release a is in every one from a on, and in none before. In each
+of them the person is in one group, and all these groups' boxes have the person's point in common. What is
+then known of the person is the intersection of what can be new since all releases before a (see `inference`;
+if a is the first, or nobody knows who is new, everything), over all these groups. Lines of groups are followed
+from the last release backwards, as long as their boxes have a point in common and the set is diverse: an empty
+set is nobody's, and one that is not diverse is a channel already.
+Source: Byun et al. (SDM 2006), section 3.1, leave this open.
+Cost: as many steps as there are lines, which can be many: there is a limit, and it is told when it is reached.
+Claim: chain_is_as_followed_by_hand — the same channels and rows as all lines written down one by one.
+"""
+# ruff: noqa: ANN001, ANN202, C901 - compiled loops
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+
+from discreet.audit.groups import Boxes, Counts, Groups, Numbers, Ranks
+from discreet.audit.inference import Rule, diverse, posterior
+from discreet.audit.overlap import meets
+from discreet.audit.partners import Links
+
+LISTED = 1_000  # channels of one cohort whose lines are told
+
+
+class Lines(NamedTuple):
+    """What was found along lines: `shown` of the last release as for a pair; groups and posteriors of some channels.
+
+    Groups of all releases are counted through; those in `listed` start in the last release, and end with -1.
+    """
+
+    channels: int
+    steps: int
+    complete: bool
+    worst: float
+    shown: Ranks
+    listed: npt.NDArray[np.int32]
+    posteriors: npt.NDArray[np.float64]
+
+
+class _Chain(NamedTuple):
+    """All releases in one: groups of release t start at `offsets[t]`; `back` and `earlier` lead one release back."""
+
+    offsets: Numbers
+    boxes: Boxes
+    counts: Counts
+    back: Numbers
+    earlier: Ranks
+
+
+class Chain:
+    """Releases whose lines can be followed; `links` of each to the one after it."""
+
+    def __init__(self, releases: Sequence[Groups], links: Sequence[Links]) -> None:
+        offsets = np.cumsum([0, *(of.numbers.size for of in releases)], dtype=np.int64)
+        entries = np.cumsum([0, *(of.counts.values.size for of in releases)], dtype=np.int64)
+        starts = [of.counts.starts[:-1] + shift for of, shift in zip(releases, entries, strict=False)]
+        backs, earlier, total = [np.zeros(releases[0].numbers.size, np.int64)], [], 0
+        for link, offset in zip(links, offsets, strict=False):
+            backs.append(link.back[:-1] + total)
+            earlier.append(link.earlier + np.int32(offset))
+            total += link.earlier.size
+        self._entries = entries
+        self._all = _Chain(
+            offsets,
+            Boxes(
+                np.concatenate([of.boxes.low for of in releases]),
+                np.concatenate([of.boxes.high for of in releases]),
+                np.concatenate([of.boxes.missing for of in releases]),
+                np.concatenate([of.boxes.bits for of in releases]),
+                releases[0].boxes.words,
+            ),
+            Counts(
+                np.append(np.concatenate(starts), entries[-1]),
+                np.concatenate([of.counts.values for of in releases]),
+                np.concatenate([of.counts.counts for of in releases]),
+            ),
+            np.append(np.concatenate(backs), total),
+            np.concatenate(earlier).astype(np.int32),
+        )
+
+    def follow(self, cohort: int, fresh: Sequence[Ranks], rule: Rule, limit: int) -> Lines:
+        """Follow the lines of those first published in release number `cohort`, counted from 0.
+
+        `fresh` tells of each release how many of each entry can be theirs.
+        """
+        chain = self._all
+        counts = chain.counts._replace(counts=np.concatenate(fresh))
+        width = int(np.diff(chain.counts.starts[chain.offsets[-2] :]).max(initial=1))
+        found = _follow(chain._replace(counts=counts), cohort, rule, limit, width)
+        return Lines(*found)
+
+
+@nb.njit(cache=True, nogil=True)
+def _follow(chain, cohort, rule, limit, width):  # type: ignore[no-untyped-def]
+    releases = chain.offsets.size - 1
+    depths, counts, boxes = releases - cohort, chain.counts, chain.boxes
+    ranges, words = boxes.low.shape[1], boxes.bits.shape[1]
+    low, high = np.empty((depths, ranges), np.int32), np.empty((depths, ranges), np.int32)
+    missing, bits = np.empty((depths, ranges), np.bool_), np.empty((depths, words), np.uint64)
+    values, number = np.empty((depths, width), np.int32), np.empty((depths, width), np.int32)
+    places, lengths = np.empty((depths, width), np.int64), np.empty(depths, np.int64)
+    line, turn = np.empty(depths, np.int32), np.empty(depths, np.int64)
+    base = counts.starts[chain.offsets[releases - 1]]
+    shown = np.zeros(counts.starts[chain.offsets[releases]] - base, np.int32)
+    listed, sure = np.full((LISTED, depths), -1, np.int32), np.zeros(LISTED)
+    channels, steps, worst = 0, 0, 0.0
+    for last in range(chain.offsets[releases - 1], chain.offsets[releases]):
+        depth, group = -1, last
+        while True:
+            # step onto `group`, one release before that of `depth`
+            entered, at = False, depth + 1
+            if steps == limit:
+                told = min(channels, LISTED)
+                return channels, steps, False, worst, shown, listed[:told], sure[:told]
+            steps += 1
+            if depth < 0 or meets(low, high, missing, bits, depth, boxes, group):
+                line[at] = group
+                size, top = _meet(counts, group, depth, base, values, number, places, lengths)
+                if size:
+                    worst = max(worst, posterior(size, top, lengths[at], rule))
+                    if diverse(size, top, lengths[at], rule):
+                        entered = True
+                    else:
+                        for k in range(lengths[at]):
+                            shown[places[at, k]] = max(shown[places[at, k]], number[at, k])
+                        if channels < LISTED:
+                            listed[channels, : at + 1] = line[: at + 1]
+                            sure[channels] = posterior(size, top, lengths[at], rule)
+                        channels += 1
+            if entered:
+                _narrow(boxes, group, depth, low, high, missing, bits)
+                depth = at
+                turn[depth] = chain.back[group]
+            # the next group to step onto
+            while depth >= 0 and (depth == depths - 1 or turn[depth] == chain.back[line[depth] + 1]):
+                depth -= 1
+            if depth < 0:
+                break
+            group = chain.earlier[turn[depth]]
+            turn[depth] += 1
+    told = min(channels, LISTED)
+    return channels, steps, True, worst, shown, listed[:told], sure[:told]
+
+
+@nb.njit(cache=True, nogil=True)
+def _narrow(boxes, group, depth, low, high, missing, bits):  # type: ignore[no-untyped-def]
+    """Write at the next depth what a box has in common with that of a group."""
+    at = depth + 1
+    low[at], high[at] = boxes.low[group], boxes.high[group]
+    missing[at], bits[at] = boxes.missing[group], boxes.bits[group]
+    if depth >= 0:
+        for c in range(low.shape[1]):
+            low[at, c], high[at, c] = max(low[at, c], low[depth, c]), min(high[at, c], high[depth, c])
+            missing[at, c] = missing[at, c] and missing[depth, c]
+        for w in range(bits.shape[1]):
+            bits[at, w] &= bits[depth, w]
+
+
+@nb.njit(cache=True, nogil=True)
+def _meet(counts, group, depth, base, values, number, places, lengths):  # type: ignore[no-untyped-def]
+    """Write at the next depth what a set has in common with a group; how much that is, and how much of one value."""
+    size, top, kept, at = 0, 0, 0, depth + 1
+    first, last = counts.starts[group], counts.starts[group + 1]
+    if depth < 0:
+        for entry in range(first, last):
+            n = counts.counts[entry]
+            if n > 0:
+                values[at, kept], number[at, kept], places[at, kept] = counts.values[entry], n, entry - base
+                size, top, kept = size + n, max(top, n), kept + 1
+    else:
+        entry = first
+        for k in range(lengths[depth]):
+            while entry < last and counts.values[entry] < values[depth, k]:
+                entry += 1
+            if entry == last:
+                break
+            if counts.values[entry] == values[depth, k]:
+                n = min(counts.counts[entry], number[depth, k])
+                if n > 0:
+                    values[at, kept], number[at, kept], places[at, kept] = values[depth, k], n, places[depth, k]
+                    size, top, kept = size + n, max(top, n), kept + 1
+    lengths[at] = kept
+    return size, top

@@ -1,0 +1,182 @@
+"""The groups of several releases on one coding, so that their boxes and values can be compared.
+
+An end of a box becomes its rank among all ends that any of the releases shows, a label a set of bits, one
+for each value that any label of the column stands for and one for a missing value, and a sensitive value
+the same number in all releases. Ranks and bits compare exactly, whatever the type.
+Cost: one pass over the rows of each release, then a few over its groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from discreet.audit.files import loaded
+from discreet.errors import ReleaseError
+from discreet.release import Release
+from discreet.release.manifest import Side
+from discreet.release.shapes import SHAPES
+from discreet.release.shapes.file import column, named
+
+Numbers = npt.NDArray[np.int64]
+Ranks = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+NOTHING = np.iinfo(np.int32).max  # the low rank of a box that holds no present value; its high rank is -1
+
+
+class Boxes(NamedTuple):
+    """A line per box: its ends in each range, whether a value may be missing there, and the bits of its sets.
+
+    The bits of set number c are in the words from `words[c]` up to `words[c + 1]`.
+    """
+
+    low: Ranks
+    high: Ranks
+    missing: Flags
+    bits: npt.NDArray[np.uint64]
+    words: Numbers
+
+
+class Counts(NamedTuple):
+    """How often each group holds each sensitive value: entries of one group lie together, values ascending."""
+
+    starts: Numbers
+    values: Ranks
+    counts: Ranks
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of one release: their numbers in its files, their boxes, their values."""
+
+    numbers: Numbers
+    boxes: Boxes
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the files of one release show."""
+
+    boxes: pa.Table
+    counts: pa.Table
+    labels: pa.Table | None
+    sides: dict[str, Side]
+
+
+def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:
+    """The groups of each release, and the sensitive values by their numbers. The releases have the same columns."""
+    shown = [_read(release) for release in releases]
+    names = releases[0].promise.quasi
+    ranges = [_ranks(name, shown) for name in names if shown[0].sides[name].label is None]
+    sets = [_bits(name, shown) for name in names if shown[0].sides[name].label is not None]
+    words = np.cumsum([0, *(of[0].shape[1] for of in sets)], dtype=np.int64)
+    values = _together([of.counts["value"] for of in shown], releases[0].promise.sensitive or "")
+    coded = values.dictionary_encode(null_encoding="encode").combine_chunks()
+    codes = np.split(_whole(coded.indices), np.cumsum([len(of.counts) for of in shown])[:-1])
+    groups = []
+    for i, (of, code) in enumerate(zip(shown, codes, strict=True)):
+        numbers = _whole(of.boxes["group"])
+        boxes = Boxes(
+            _side_by_side([axis[i][0] for axis in ranges], np.zeros((numbers.size, 0), np.int32)),
+            _side_by_side([axis[i][1] for axis in ranges], np.zeros((numbers.size, 0), np.int32)),
+            _side_by_side([axis[i][2] for axis in ranges], np.zeros((numbers.size, 0), np.bool_)),
+            _side_by_side([axis[i] for axis in sets], np.zeros((numbers.size, 0), np.uint64)),
+            words,
+        )
+        groups.append(Groups(numbers, boxes, _counts(of.counts, numbers, code)))
+    return groups, coded.dictionary
+
+
+def _read(release: Release) -> _Shown:
+    promise = release.promise
+    sides = promise.boxes or ()
+    names = [name for side in sides for name in side.columns]
+    tables = SHAPES[promise.publication].tables(promise)
+    with loaded(release) as engine:
+        shown = [column(name) for name in names]
+        group = exp.alias_(column(promise.group), "group", quoted=True)
+        boxes = engine.run(exp.select(group, *shown).distinct().from_(tables["qit"].subquery("rows")).order_by("1"))
+        counts = engine.run(tables["st"])
+        labelled = any(side.label is not None for side in sides)
+        labels = engine.run(exp.select("*").from_(named("labels file"))) if labelled else None
+    if len(boxes) != promise.groups or len(boxes) != len(boxes["group"].unique()):
+        raise ReleaseError(f"`{release.path}` shows several boxes of one group", hint="check it with `discreet verify`")
+    return _Shown(boxes.rename_columns(["group", *names]), counts, labels, {side.name: side for side in sides})
+
+
+def _side_by_side(columns: Sequence[npt.NDArray[Any]], none: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """One table of several columns, or tables; or of `none`."""
+    return np.ascontiguousarray(np.column_stack([none, *columns]), none.dtype)
+
+
+def _together(columns: Sequence[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+    """One column after the other, in a type that holds them all."""
+    try:
+        rows = pa.concat_tables([pa.table({"_": column}) for column in columns], promote_options="permissive")["_"]
+    except pa.ArrowException:
+        raise ReleaseError(
+            f"the column `{name}` has other types in other releases", hint="compare releases of one table"
+        ) from None
+    return pc.add(rows, 0.0) if pa.types.is_floating(rows.type) else rows  # there is only one zero
+
+
+def _ranks(name: str, shown: Sequence[_Shown]) -> list[tuple[Ranks, Ranks, Flags]]:
+    """The ends of all boxes of each release in one range, and where a value may be missing."""
+    sides = [of.sides[name] for of in shown]
+    ends = [of.boxes[end] for of, side in zip(shown, sides, strict=True) for end in (side.low, side.high)]
+    every = _together(ends, name)
+    known = every.unique().drop_null()
+    known = known.take(pc.sort_indices(known))
+    ranks = np.array(pc.fill_null(pc.index_in(every, value_set=known), -1).to_numpy(), np.int32)
+    parts = iter(np.split(ranks, np.cumsum([len(end) for end in ends])[:-1]))
+    found = []
+    for of, side in zip(shown, sides, strict=True):
+        low, high = next(parts), next(parts)
+        absent = surely = np.zeros(low.size, np.bool_)
+        if side.missing is not None:
+            absent, surely = (np.asarray(pc.fill_null(of.boxes[side.missing], open_)) for open_ in (True, False))
+        only, anything = (low < 0) & surely, (low < 0) & ~surely
+        low[only] = NOTHING
+        low[anything], high[anything] = 0, max(len(known) - 1, 0)
+        found.append((low, high, absent))
+    return found
+
+
+def _bits(name: str, shown: Sequence[_Shown]) -> list[npt.NDArray[np.uint64]]:
+    """The sets of all boxes of each release in one column."""
+    mine = [of.labels.filter(pc.equal(of.labels["column"], name)) for of in shown if of.labels is not None]
+    known = _together([labels["value"] for labels in mine], name).unique().drop_null()
+    missing = len(known)
+    found = []
+    for of, labels in zip(shown, mine, strict=True):
+        texts = labels["label"].unique()
+        sets = np.zeros((len(texts) + 1, missing // 64 + 1), np.uint64)
+        at = _whole(pc.index_in(labels["label"], value_set=texts))
+        code = _whole(pc.fill_null(pc.index_in(labels["value"], value_set=known), missing))
+        np.bitwise_or.at(sets, (at, code >> 6), np.uint64(1) << (code & 63).astype(np.uint64))
+        sets[-1, missing >> 6] = np.uint64(1 << (missing & 63))  # no label: the value is missing
+        label = of.boxes[of.sides[name].label]
+        if label.null_count + pc.sum(pc.is_in(label, value_set=texts.drop_null())).as_py() != len(label):
+            raise ReleaseError(f"a label of `{name}` is not explained", hint="check it with `discreet verify`")
+        found.append(sets[_whole(pc.fill_null(pc.index_in(label, value_set=texts.drop_null()), len(texts)))])
+    return found
+
+
+def _counts(table: pa.Table, numbers: Numbers, codes: Numbers) -> Counts:
+    group = np.searchsorted(numbers, _whole(table["grp"]))
+    order = np.lexsort((codes, group))
+    starts = np.searchsorted(group[order], np.arange(numbers.size + 1))
+    return Counts(starts.astype(np.int64), codes[order].astype(np.int32), _whole(table["n"])[order].astype(np.int32))
+
+
+def _whole(numbers: pa.Array | pa.ChunkedArray) -> Numbers:
+    return np.asarray(numbers.cast(pa.int64()), np.int64)

@@ -1,0 +1,76 @@
+"""Which releases can be compared: versions of one table that grows, all generalized, with one promise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from discreet.audit.inference import Rule
+from discreet.errors import ReleaseError
+from discreet.release import Release
+from discreet.release.manifest import NAME
+from discreet.release.release import digest, open_release
+
+ONE_TABLE = "compare releases of one table, made under one policy"
+
+
+def in_order(releases: Sequence[Release | str | Path]) -> list[Release]:
+    """Open releases that are given oldest first; raise if they cannot be compared."""
+    opened = [release if isinstance(release, Release) else open_release(release) for release in releases]
+    if len(opened) < 2:
+        raise ReleaseError(
+            "one release alone has nothing to be compared with",
+            hint="name the releases of one table, oldest first; a single one is measured with `--metrics`",
+        )
+    for release in opened:
+        if release.promise.publication != "generalization":
+            raise ReleaseError(
+                f"`{release.path}` is a release by {release.promise.publication}: it shows no boxes of groups",
+                hint="only releases by generalization can be compared",
+            )
+    for release in opened[1:]:
+        if (other := _other(opened[0], release)) is not None:
+            raise ReleaseError(f"`{release.path}` {other} than `{opened[0].path}`", hint=ONE_TABLE)
+    rule(opened[0])
+    for earlier, later in pairwise(opened):
+        if later.promise.rows < earlier.promise.rows:
+            raise ReleaseError(
+                f"`{later.path}` has fewer rows than `{earlier.path}` before it",
+                hint="name the oldest release first; a table whose rows are deleted cannot be audited",
+            )
+    places = {digest(release.path / NAME): place for place, release in enumerate(opened)}
+    for place, release in enumerate(opened):
+        before = places.get(release.promise.predecessor or "")
+        if before is not None and before > place:
+            raise ReleaseError(
+                f"`{release.path}` was made after `{opened[before].path}`, by its manifest",
+                hint="name the oldest release first",
+            )
+    return opened
+
+
+def rule(release: Release) -> Rule:
+    """What a release promises of the values of each group; raise if it promises nothing of them."""
+    promised = release.promise.guarantee
+    found = Rule(int(promised.get("l", 1)), int(promised.get("distinct_l", 1)))
+    if found == (1, 1):
+        raise ReleaseError(
+            f"`{release.path}` promises {release.promise.told()}: it bounds nothing that is learnt of a person",
+            hint="only releases that promise `l` or `distinct_l` can be compared",
+        )
+    return found
+
+
+def _other(first: Release, other: Release) -> str | None:
+    """What a release has other than the first, if anything."""
+    a, b = first.promise, other.promise
+    if set(a.quasi) != set(b.quasi) or a.sensitive != b.sensitive:
+        return "has other columns"
+    if a.guarantee != b.guarantee:
+        return "has another guarantee"
+    sides = {side.name: side for side in b.boxes or ()}
+    for side in a.boxes or ():
+        if side.type != sides[side.name].type or (side.label is None) != (sides[side.name].label is None):
+            return f"shows the column `{side.name}` in another way"
+    return None

@@ -1,0 +1,179 @@
+"""`discreet vault`: a table that grows, and releases of it that together tell no more than each alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli import show
+
+if TYPE_CHECKING:
+    from discreet.vault.status import Status
+
+SHOWN = 3  # values of a set, where a group is told in a line
+
+app = typer.Typer(
+    name="vault",
+    help="Keep a table that grows, and release it again and again so that all releases together tell no more than one.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Folder = Annotated[Path, typer.Argument(metavar="VAULT", help="The folder of a vault.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command(no_args_is_help=True)
+def init(
+    vault: Annotated[Path, typer.Argument(help="The folder to make; it must not exist.")],
+    policy: Annotated[Path, typer.Option(help="The policy, a TOML file; a vault keeps it for good.")],
+    json: Json = False,
+) -> None:
+    """Make an empty vault, a folder that only you can read.
+
+    Example: discreet vault init patients.vault --policy policy.toml
+    """
+    import discreet
+
+    rules = discreet.Policy.load(policy)
+    discreet.Vault.create(vault, rules).close()
+    if json:
+        show.as_json({"vault": vault, "guarantee": dict(rules.guarantee)})
+        return
+    print(f"{vault}: an empty vault, which only you can read; keep it to yourself")
+    for sentence in _sentences(rules.guarantee):
+        print(f"  every release will promise: {sentence}")
+    print("  and all releases together no less")
+
+
+@app.command(no_args_is_help=True)
+def append(
+    vault: Folder,
+    files: Annotated[list[Path], typer.Argument(help=".csv or .parquet files, appended one after the other.")],
+    json: Json = False,
+) -> None:
+    """Take the rows of files into a vault: of each file all of them or none.
+
+    Rows that cannot be shown yet without giving somebody away wait for others; none is lost.
+
+    Example: discreet vault append patients.vault 2026-11.csv
+    """
+    import discreet
+
+    told = []
+    with discreet.Vault.open(vault) as opened, show.steps(2 * len(files)) as step:
+        for file in files:
+            found = opened.append(file, progress=step)
+            told.append({"file": file, **asdict(found)})
+            if not json:
+                print(
+                    f"{file}: {found.rows:,} rows taken in, {found.joined:,} joined groups, {found.waiting:,} wait now"
+                )
+                if found.withheld:
+                    print(f"  left out: {found.withheld:,} rows whose {opened.policy.sensitive} is missing")
+    if json:
+        show.as_json({"vault": vault, "appended": told})
+
+
+@app.command(no_args_is_help=True)
+def release(
+    vault: Folder,
+    to: Annotated[Path, typer.Option(help="The folder to make; it must not exist.")],
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(help="Where earlier releases are now, if not where they were made; may be repeated."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Publish all groups of a vault as they are now. The release is verified, and audited with all before it, first.
+
+    Example: discreet vault release patients.vault --to releases/2026-11
+    """
+    import discreet
+    from discreet.vault.release import STEPS
+
+    with discreet.Vault.open(vault) as opened, show.steps(len(STEPS)) as step:
+        made = opened.release(to, earlier=earlier or (), progress=step)
+        stands = opened.status()
+    promise, number = made.promise, len(stands.releases)
+    if json:
+        about = {"release": to, "number": number, "waiting": stands.waiting.rows}
+        show.as_json({**about, "promise": promise.model_dump(exclude_none=True)})
+        return
+    audited = "" if number == 1 else f", audited with the {number - 1:,} before it"
+    print(f"{to}: release {number}, {promise.rows:,} rows in {promise.groups:,} groups, verified{audited}")
+    for sentence in _sentences(promise.guarantee):
+        print(f"  promised, of this release and of all together: {sentence}")
+    print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
+    if stands.waiting.rows:
+        print(f"  withheld: {stands.waiting.rows:,} rows that wait (this count is not in the release)")
+
+
+@app.command(no_args_is_help=True)
+def status(vault: Folder, json: Json = False) -> None:
+    """Show how a vault stands: who waits, for how long, and whether the next release is worth making.
+
+    The output is about private rows: keep it to yourself. Example: discreet vault status patients.vault
+    """
+    import discreet
+
+    with discreet.Vault.open(vault) as opened:
+        stands = opened.status()
+    if json:
+        verdict = {"worth_releasing": stands.worth_releasing, "advice": stands.advice}
+        show.as_json({**asdict(stands), **verdict})
+        return
+    print(f"{vault}: {stands.rows:,} rows from {stands.appends:,} appends")
+    print(f"  in groups: {stands.members:,} rows in {stands.groups:,} groups")
+    _print_waiting(stands)
+    print(f"  {stands.advice}")
+    if stands.releases:
+        print()
+        show.as_table(
+            ["release", "made", "rows", "groups", "where"],
+            [
+                [f"{made.number}", made.time, f"{made.rows:,}", f"{made.groups:,}", _where(made.path, made.there)]
+                for made in stands.releases
+            ],
+            left=2,
+        )
+    if stands.waiting.longest:
+        print()
+        show.as_table(
+            ["waiting", "members", "in the group of"],
+            [[f"{line.waiting:,}", f"{line.members:,}", _box(line.box)] for line in stands.waiting.longest],
+            left=0,
+        )
+
+
+def _print_waiting(stands: Status) -> None:
+    waiting = stands.waiting
+    if not waiting.rows:
+        print("  waiting: none")
+        return
+    where = f"in {waiting.groups:,} groups, the oldest since {waiting.oldest}"
+    print(f"  waiting: {waiting.rows:,} rows ({waiting.rows / stands.rows:.1%}) {where}")
+    for times, count in waiting.missed.items():
+        print(f"    {count:,} of them missed {times:,} releases")
+
+
+def _where(path: Path, there: bool) -> str:
+    return str(path) if there else f"{path} (CHANGED OR GONE)"
+
+
+def _box(box: dict[str, Any]) -> str:
+    """A box in a line; the last column of the table, so that it may be long."""
+    parts = []
+    for name, values in box.items():
+        shown = [str(value) for value in values[:SHOWN]]
+        rest = f" and {len(values) - SHOWN:,} more" if len(values) > SHOWN else ""
+        parts.append(f"{name} {', '.join(shown)}{rest}")
+    return "; ".join(parts)
+
+
+def _sentences(guarantee: Any) -> list[str]:
+    from discreet.guarantees import sentences
+
+    return sentences(guarantee)

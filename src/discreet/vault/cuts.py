@@ -1,0 +1,69 @@
+"""Rows of a vault, ready to be cut where least is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.partition.least_loss import Asked, Scale, cut, divide, numbers
+from discreet.vault.model import Box, Column, Cut, Flags, Floats, Ints
+from discreet.vault.rule import Rule
+
+Codes = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Rows of one stratum: a line of codes per column, sensitive values, and what columns cost."""
+
+    codes: Codes
+    values: Codes
+    scale: Scale
+
+    @classmethod
+    def of(cls, points: Floats, sensitive: Ints, columns: tuple[Column, ...], space: Box) -> Pool:
+        """Rows whose boxes are measured against a space that holds them."""
+        codes, places, costs = np.zeros((len(columns), len(points)), np.int32), [], np.zeros(len(columns))
+        for j, column in enumerate(columns):
+            found = np.zeros(1)
+            if not np.isnan(space.lows[j]):
+                found, codes[j] = np.unique(points[:, j], return_inverse=True)
+            places.append(found)
+            if column.kind == "set":
+                costs[j] = 1 / max(space.sets[j].bit_count(), 1)
+            elif space.highs[j] > space.lows[j]:
+                costs[j] = 1 / (space.highs[j] - space.lows[j])
+        starts = np.cumsum([0, *(len(found) for found in places)]).astype(np.int64)
+        is_set = np.array([column.kind == "set" for column in columns], np.bool_)
+        scale = Scale(starts, np.concatenate([np.zeros(0), *places]), is_set, costs)
+        return cls(codes, np.unique(sensitive, return_inverse=True)[1].astype(np.int32), scale)
+
+    def cut(self, rows: Ints, asked: Asked, column: int = -1) -> tuple[int, Flags] | None:
+        """The column of the best cut, in one column or in any, and which of some rows it puts to the left."""
+        if rows.size < 2 * asked.rows:
+            return None
+        left = np.empty(rows.size, np.bool_)
+        found, _ = cut(self.codes, self.values, rows, self.scale, asked, column, numbers(self.scale), left)
+        return (int(found), left) if found >= 0 else None
+
+    def divide(self, rows: Ints, asked: Asked) -> list[Ints]:
+        """Cut some rows, and the parts again, until no cut saves anything."""
+        order = rows.copy()
+        starts = divide(self.codes, self.values, order, self.scale, asked)
+        return np.split(order, starts[1:])
+
+
+def asked(rule: Rule, rows: int = 0) -> Asked:
+    """What the parts of a cut must keep by a rule, and at least so many rows."""
+    return Asked(max(rule.fewest, rows), rule.l, rule.distinct_l)
+
+
+def cut_between(column: int, kind: str, left: Floats, right: Floats) -> Cut:
+    """The cut of a column between the values of two sides."""
+    from discreet.vault.forest import mask
+
+    if kind == "set":
+        return Cut(column, left=mask(left), right=mask(right))
+    return Cut(column, low_end=float(left.max()), high_start=float(right.min()))

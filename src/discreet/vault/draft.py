@@ -1,0 +1,116 @@
+"""The groups of a vault as a release shows them, from their boxes and counts alone: no row is looked at.
+
+A box is told by few points: the ends of its ranges and the values of its sets. They stand for the rows of the group
+where a publication wants rows. Groups are numbered by their boxes, so that nothing tells which is old and which new.
+Cost: linear in the groups and what their sets hold.
+Claim: released_boxes_are_those_of_the_groups — a release shows the box and counts of every group, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.errors import InternalError
+from discreet.guarantees import Guarantee, Histograms
+from discreet.partition.secret import Secret
+from discreet.policy import Policy
+from discreet.publication.axes import Axis
+from discreet.publication.draft import Draft
+from discreet.table import Table
+from discreet.table.encode import Codes
+from discreet.vault.model import Box, Ints, Leaf
+from discreet.vault.rows import is_set, values_at
+from discreet.vault.store import SENSITIVE, VaultStore
+
+Group = tuple[Leaf, Box]
+
+
+def draft(store: VaultStore, policy: Policy, schema: pa.Schema, shape: Table) -> Draft:
+    """The draft of the next release; `shape` is a table with the columns of the vault, and no rows."""
+    groups = [(leaf, leaf.box) for leaf in store.released() if leaf.box is not None]
+    sides = [_Side(store, at, schema.field(name).type, groups) for at, name in enumerate(policy.quasi)]
+    values = _Values(store, schema.field(policy.sensitive_column).type, [leaf for leaf, _ in groups])
+    # where boxes are alike, by their values: never by their age
+    order = sorted(range(len(groups)), key=lambda at: ([side.held[at] for side in sides], values.held[at].tolist()))
+    times = np.array([max(len(side.held[group]) for side in sides) for group in order], np.int64)
+    pointing = np.repeat(np.arange(len(groups), dtype=np.int32), times)
+    axes = [
+        Axis(name, side.codes([side.held[group] for group in order], times), None, not side.labelled)
+        for name, side in zip(policy.quasi, sides, strict=True)
+    ]
+    histograms = values.histograms(order)
+    if not Guarantee.of(policy.guarantee).holds(histograms).all():
+        raise InternalError("a group of the vault does not keep the guarantee; nothing was published")
+    sensitive = Codes(histograms.values, values.domain, values.missing)
+    return Draft(shape, policy, sensitive, pointing, histograms, Secret(), axes)
+
+
+class _Side:
+    """One quasi-identifier: its values that boxes show, ascending, and the codes that each group holds of them."""
+
+    def __init__(self, store: VaultStore, at: int, kind: pa.DataType, groups: Sequence[Group]) -> None:
+        self.labelled = is_set(kind)
+        if self.labelled:
+            held = [codes_of(box.sets[at]) for _, box in groups]
+            shown = np.unique(np.concatenate(held)) if held else np.zeros(0, np.int64)
+            self.domain, self.missing, code = ranked(store.values(at, kind), shown)
+            self.held = [sorted(code[codes].tolist()) for codes in held]
+            return
+        ends = np.array([(box.lows[at], box.highs[at]) for _, box in groups], np.float64).reshape(-1, 2)
+        places = np.unique(ends[~np.isnan(ends)])
+        self.domain, self.missing = values_at(places, kind), bool(np.isnan(ends).any())
+        found = np.where(np.isnan(ends), len(places), np.searchsorted(places, ends))
+        self.held = [[low, high] for low, high in found.tolist()]
+
+    def codes(self, held: Sequence[Sequence[int]], times: Ints) -> Codes:
+        """As many codes of each group as it has points, the last one again and again where it has fewer."""
+        width = np.array([len(codes) for codes in held], np.int64)
+        starts = np.cumsum(width) - width
+        step = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+        flat = np.array([code for codes in held for code in codes], np.int32)
+        at = np.repeat(starts, times) + np.minimum(step, np.repeat(width, times) - 1)
+        return Codes(flat[at], self.domain, self.missing)
+
+
+def codes_of(bits: int) -> Ints:
+    """The codes in a set, ascending."""
+    raw = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
+    return np.flatnonzero(np.unpackbits(raw, bitorder="little"))
+
+
+def ranked(values: pa.Array, shown: Ints) -> tuple[pa.Array, bool, npt.NDArray[np.int32]]:
+    """The shown ones of some values, ascending; whether the missing one is among them; the new code of each value."""
+    taken = values.take(pa.array(shown))
+    missing = taken.null_count > 0
+    order = pc.sort_indices(taken).to_numpy()
+    code = np.full(len(values), -1, np.int32)
+    code[shown[order]] = np.arange(len(shown), dtype=np.int32)
+    return taken.take(pa.array(order[: len(order) - missing])), missing, code
+
+
+class _Values:
+    """The sensitive values that groups hold, ascending; of each group a line per value: its code, and how many rows."""
+
+    def __init__(self, store: VaultStore, kind: pa.DataType, leaves: Sequence[Leaf]) -> None:
+        found = [np.flatnonzero(leaf.counts) for leaf in leaves]
+        self.domain, self.missing, code = ranked(store.values(SENSITIVE, kind), np.unique(np.concatenate(found)))
+        self.held = [_sorted(code[codes], leaf.counts[codes]) for leaf, codes in zip(leaves, found, strict=True)]
+
+    def histograms(self, order: Sequence[int]) -> Histograms:
+        """Of all groups, in this order."""
+        held = [self.held[group] for group in order]
+        widths = np.array([len(lines) for lines in held], np.int64)
+        group = np.repeat(np.arange(len(held), dtype=np.int32), widths)
+        value, count = np.concatenate(held).astype(np.int32).T
+        sizes = np.array([lines[:, 1].sum() for lines in held], np.int64)
+        return Histograms(group, value, count, np.cumsum(widths) - widths, sizes)
+
+
+def _sorted(codes: npt.NDArray[np.int32], counts: Ints) -> Ints:
+    order = np.argsort(codes)
+    return np.stack([codes[order].astype(np.int64), counts[order]], axis=1)

@@ -1,0 +1,152 @@
+"""Look at new rows before a vault takes them in: columns, types, identifiers, missing values.
+
+The first rows decide on the types. Later ones may hold whole numbers of another width, or where the vault has
+fractions, if every value fits; nothing else is converted. Errors tell rows by their place, never by what they hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from discreet.errors import InputError
+from discreet.policy import Policy
+from discreet.table import Table
+from discreet.table.table import RELATION
+from discreet.vault.model import Column
+from discreet.vault.rows import is_set, keys, places
+from discreet.vault.store import SENSITIVE, VaultStore
+
+
+@dataclass(frozen=True, slots=True)
+class Increment:
+    """New rows whose columns are those of the vault; `withheld` more lack a sensitive value, and were left out."""
+
+    rows: pa.Table
+    keys: pa.ChunkedArray | None
+    withheld: int
+
+    @property
+    def size(self) -> int:
+        return int(self.rows.num_rows)
+
+
+def kept(policy: Policy) -> tuple[str, ...]:
+    """The columns that a vault keeps."""
+    return (*policy.identifiers, *policy.quasi, policy.sensitive_column)
+
+
+def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
+    """The quasi-identifiers as the core sees them."""
+    return [Column(name, "set" if is_set(schema.field(name).type) else "range") for name in policy.quasi]
+
+
+def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increment:
+    """The rows of a table as a vault of this policy takes them; `schema` has the types of its rows, if it has any."""
+    policy.fit(table.columns)
+    names = kept(policy)
+    found = table.engine.run(exp.select(*(exp.column(name, quoted=True) for name in names)).from_(RELATION))
+    table.check_unchanged()
+    if found.num_rows == 0:
+        raise InputError("the table has no rows", hint="there is nothing to append")
+    if schema is not None:
+        columns = [_fitted(found.column(name), schema.field(name)) for name in names]
+        found = pa.table(columns, schema=schema)
+    present = pc.is_valid(found.column(policy.sensitive_column))
+    withheld = found.num_rows - (pc.sum(present).as_py() or 0)
+    if withheld and policy.missing_sensitive == "error":
+        raise InputError(
+            f"the sensitive column `{policy.sensitive}` has {withheld:,} missing values",
+            hint="fill them in, or leave those rows out until they are known",
+        )
+    named = _identified(found, policy.identifiers)
+    if not withheld or policy.missing_sensitive == "value":
+        return Increment(found, named, 0)
+    if withheld == found.num_rows:
+        raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
+    return Increment(found.filter(present), None if named is None else named.filter(present), withheld)
+
+
+def _fitted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    """A column in the type that the vault has for it."""
+    kind = field.type
+    if values.type == kind:
+        return values
+    roomy = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    if values.null_count == len(values):
+        return pa.chunked_array([pa.nulls(len(values), kind)])
+    if roomy and pa.types.is_integer(values.type):
+        try:
+            return values.cast(kind)
+        except pa.ArrowInvalid:
+            raise InputError(
+                f"the column `{field.name}` holds numbers that do not fit the vault's type, {kind}",
+                hint="a vault keeps the types of its first rows",
+            ) from None
+    raise InputError(
+        f"the column `{field.name}` holds {values.type}, expected {kind} as in the vault",
+        hint="a vault keeps the types of its first rows: read the file into a frame with these types, and append that",
+    )
+
+
+def _identified(found: pa.Table, identifiers: Sequence[str]) -> pa.ChunkedArray | None:
+    """The identifiers of the rows, each row with its own."""
+    if not identifiers:
+        return None
+    named = keys([found.column(name) for name in identifiers])
+    what = ", ".join(f"`{name}`" for name in identifiers)
+    if named.null_count:
+        first = int(pc.index(pc.is_null(named), pa.scalar(True)).as_py()) + 1
+        raise InputError(
+            f"{named.null_count:,} rows have no identifier ({what}), the first of them row {first:,}",
+            hint="a vault takes every person in once: give every row its identifier",
+        )
+    distinct = len(named.unique())
+    if distinct < len(named):
+        again = len(named) - distinct
+        first = _first_repeated(named) + 1
+        raise InputError(
+            f"{again:,} rows repeat the identifier ({what}) of an earlier row, the first of them row {first:,}",
+            hint="a vault takes every person in once: leave the others out",
+        )
+    return named
+
+
+def _first_repeated(named: pa.ChunkedArray) -> int:
+    codes = named.combine_chunks().dictionary_encode().indices.to_numpy()
+    first = np.zeros(codes.size, np.bool_)
+    first[np.unique(codes, return_index=True)[1]] = True
+    return int(np.argmin(first))
+
+
+def check_unknown(increment: Increment, store: VaultStore, identifiers: Sequence[str]) -> None:
+    """Raise if the vault has somebody of the increment already."""
+    if increment.keys is not None and (taken := store.taken(increment.keys)):
+        what = ", ".join(f"`{name}`" for name in identifiers)
+        raise InputError(
+            f"{taken:,} of {increment.size:,} rows have an identifier ({what}) that is in the vault already",
+            hint="append only rows that are new; a vault cannot yet correct or delete one",
+        )
+
+
+def encoded(
+    increment: Increment, store: VaultStore, policy: Policy
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """The points and sensitive codes of new rows; values that were never seen are given codes."""
+    points = np.empty((increment.size, len(policy.quasi)), np.float64)
+    for at, name in enumerate(policy.quasi):
+        column = increment.rows.column(name)
+        points[:, at] = _coded(column, at, store) if is_set(column.type) else places(column, name)
+    return points, _coded(increment.rows.column(policy.sensitive_column), SENSITIVE, store)
+
+
+def _coded(column: pa.ChunkedArray, at: int, store: VaultStore) -> npt.NDArray[np.int64]:
+    found = column.combine_chunks().dictionary_encode(null_encoding="encode")
+    codes: npt.NDArray[np.int64] = store.codes(at, found.dictionary)[found.indices.to_numpy()]
+    return codes

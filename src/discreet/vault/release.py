@@ -1,0 +1,176 @@
+"""Make the next release of a vault, so that there is never one without its record, nor a record without its release.
+
+Four steps, after each of which the process may be killed: the hidden folder is noted and written; its digest and
+what it shows of every changed group is noted, once it is verified, audited with all releases before it and safe on
+disk; it gets its name; it is noted as done. `recover` finishes what was noted last, or takes it back.
+Cost: the groups of the vault, and writing, verifying and auditing the release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+
+from discreet.errors import GuaranteeError, ReleaseError, VaultError, VerificationError
+from discreet.policy import Policy
+from discreet.publication import PUBLICATIONS
+from discreet.publication.generalization import sides
+from discreet.publication.publish import stated
+from discreet.release import Release
+from discreet.release.chain import shelf
+from discreet.release.manifest import NAME
+from discreet.release.release import digest, open_release
+from discreet.release.write import Watch, free, write
+from discreet.table import read
+from discreet.vault.draft import draft
+from discreet.vault.history import states
+from discreet.vault.recover import complete, recover
+from discreet.vault.rule import Rule
+from discreet.vault.store import VaultStore
+
+STEPS = ("gathering", "writing", "verifying", "auditing")
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A release that was made: its number, where it is now, and the digest of its manifest."""
+
+    number: int
+    path: Path
+    digest: str
+
+
+def make_release(
+    store: VaultStore,
+    policy: Policy,
+    rule: Rule,
+    schema: pa.Schema,
+    *,
+    to: Path,
+    earlier: Sequence[Path],
+    progress: Callable[[str], None],
+) -> Release:
+    """Write the next release to `to`; the caller is the only writer, and has recovered."""
+    database = store.database
+    free(to)
+    before = past(store, earlier)
+    number = before[-1].number + 1 if before else 1
+    progress("gathering")
+    changed = store.changed()
+    if not changed:
+        raise _nothing_new(store)
+    found = states(store, number, rule)
+    with read(schema.empty_table()) as shape:
+        found_draft = draft(store, policy, schema, shape)
+        rows, groups = int(found_draft.histograms.sizes.sum()), int(found_draft.histograms.sizes.size)
+        promise = stated(
+            found_draft,
+            rows=rows,
+            groups=groups,
+            boxes=sides(found_draft),
+            partition="vault",
+            predecessor=before[-1].digest if before else None,
+        )
+
+        def begun(folder: Path) -> None:
+            with database.transaction():
+                appends = database.one("SELECT COALESCE(MAX(number), 0) FROM appends")[0]
+                home = to.parent.resolve()
+                time = datetime.now(UTC).isoformat(timespec="seconds")
+                database.run(
+                    "INSERT INTO releases VALUES (?, 'begun', ?, ?, NULL, ?, ?, ?, ?)",
+                    (number, str(home / folder.name), str(home / to.name), time, appends, rows, groups),
+                )
+
+        def verified(folder: Path) -> None:
+            progress("auditing")
+            _audited([release.path for release in before], folder)
+
+        def settled(folder: Path) -> None:
+            with database.transaction():
+                store.record(found)
+                database.run(
+                    "UPDATE releases SET status = 'intended', digest = ? WHERE number = ?",
+                    (digest(folder / NAME), number),
+                )
+
+        try:
+            release = write(
+                to,
+                promise,
+                PUBLICATIONS[policy.publication].sheets(found_draft),
+                format="parquet",
+                progress=progress,
+                watch=Watch(begun, verified, settled),
+            )
+        except BaseException:
+            with suppress(VaultError):  # then the next command does
+                recover(store)
+            raise
+    complete(store, number)
+    return release
+
+
+def past(store: VaultStore, earlier: Sequence[Path]) -> list[Past]:
+    """The releases that were made, oldest first, each where it was or in an `earlier` folder; raise if one is gone."""
+    listed = store.database.rows("SELECT number, path, digest FROM releases WHERE status = 'done' ORDER BY number")
+    elsewhere = shelf(earlier) if earlier else {}
+    found = []
+    for number, path, name in listed:
+        place = elsewhere.get(name, Path(path))
+        _check_untouched(number, place, name)
+        found.append(Past(number, place, name))
+    return found
+
+
+def _check_untouched(number: int, place: Path, name: str) -> None:
+    """Raise unless a release is as it was made."""
+    try:
+        touched = digest(place / NAME) != name
+    except OSError:
+        raise VaultError(
+            f"release {number} of the vault is not at `{place}`, where it was made",
+            hint="put it back, or say with --earlier in which folder it is now: the next one is audited with it",
+        ) from None
+    try:
+        if not touched:
+            open_release(place)
+    except ReleaseError:
+        touched = True
+    if touched:
+        raise VaultError(
+            f"release {number} of the vault, `{place}`, is not as it was made",
+            hint="get it back from whoever holds a copy, or say with --earlier where one is",
+        )
+
+
+def _nothing_new(store: VaultStore) -> GuaranteeError | VaultError:
+    rows = store.database.one("SELECT COUNT(*) FROM rows WHERE member = 0 AND published IS NULL")[0]
+    if store.database.one("SELECT 1 FROM releases") is None:
+        return GuaranteeError(
+            f"there is nothing to release: no group keeps the guarantee yet, and {rows:,} rows wait",
+            hint="append more rows, or begin a vault with a lower guarantee",
+        )
+    return VaultError(
+        f"there is nothing to release: no group changed since the last release, and {rows:,} rows wait",
+        hint="append more rows",
+    )
+
+
+def _audited(before: Sequence[Path], folder: Path) -> None:
+    """Raise if a release, with those before it, would tell more than one alone, by the auditor that anyone can run."""
+    if not before:
+        return
+    from discreet.audit.auditor import audit
+
+    found = audit([*before, folder])
+    if not found.ok:
+        raise VerificationError(
+            f"the release was not made: with those before it, {found.vulnerable:,} rows would be given away",
+            hint="that is a mistake of ours, please report it; the vault is as it was",
+        )

@@ -1,0 +1,60 @@
+"""What a vault keeps to: the guarantee of groups, the diversity of every set that releases leave open, how it grows.
+
+A set of sensitive values is a vector of counts, one per code; many sets are the lines of a matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from discreet.errors import InternalError
+from discreet.guarantees import Guarantee
+from discreet.vault.model import Flags, Ints
+
+Growth = Literal["settle", "insert"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Thresholds (1 asks nothing), the share of rows that may wait, and how groups grow.
+
+    To `settle`: rows that wait together leave as groups of their own, which never change once they were released.
+    To `insert`: they enter the group that is there, and groups that have grown are split (Byun et al., section 4).
+    """
+
+    k: int = 1
+    l: int = 1
+    distinct_l: int = 1
+    withheld: float = 0.02
+    growth: Growth = "settle"
+
+    @classmethod
+    def of(cls, thresholds: Mapping[str, float], withheld: float = 0.02, growth: Growth = "settle") -> Rule:
+        """The rule of a policy's guarantee."""
+        if not thresholds.keys() <= {"k", "l", "distinct_l"} or not thresholds.keys() & {"l", "distinct_l"}:
+            raise InternalError("a vault was asked for a guarantee other than l or distinct_l, with or without k")
+        found = Guarantee.of(thresholds).thresholds
+        return cls(found.k, found.l, found.distinct_l, withheld, growth)
+
+    @property
+    def fewest(self) -> int:
+        """No fewer rows than these can be a group."""
+        return max(self.k, self.l, self.distinct_l)
+
+    def diverse(self, sets: Ints) -> Flags:
+        """Whether each set is diverse, so that nothing is learned by whoever knows that a value is among it."""
+        distinct = np.count_nonzero(sets, axis=-1)
+        top = sets.max(axis=-1, initial=0)
+        return np.asarray((distinct >= self.distinct_l) & (sets.sum(axis=-1) >= self.l * top) & (distinct > 0))
+
+    def safe(self, sets: Ints) -> bool:
+        """Whether every set is diverse, or empty: nobody's."""
+        return bool((self.diverse(sets) | ~sets.any(axis=-1)).all())
+
+    def group(self, counts: Ints) -> bool:
+        """Whether rows with these counts may be released as a group."""
+        return bool(counts.sum() >= self.k) and bool(self.diverse(counts))

@@ -1,0 +1,143 @@
+"""Let rows that wait together leave as groups of their own, which never change once they were released.
+
+A leaf of the tree is a waiting room. As soon as its rows keep the guarantee, all of them leave, in groups as small as
+it allows (the *add* of Byun et al., SDM 2006, sections 4.2 and 4.3: "records in the waiting-lists can be added as an
+independent equivalence class"). A released group stays as it is, box and values, in every later release, and whoever
+is new is in a group that is new. So every set that any number of releases leave open is a whole group, or empty,
+though boxes may overlap. Groups that left since the last release are still private: they are made anew
+with the rows that have come since.
+A room is cut in two, where least is lost, once both together would keep no more than a share of its rows waiting.
+Cost: of an append, its rows and the rooms they come to; a room reads the groups that left it when it is cut, which is
+about once in as many rows as it has.
+Claim: released_groups_never_change — a group that was released is the same in every later release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from discreet.vault.cuts import Pool, asked, cut_between
+from discreet.vault.forest import Forest, box_of
+from discreet.vault.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
+from discreet.vault.room import affordable
+from discreet.vault.rule import Rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """A leaf: its unreleased rows and some that left it, by their places, and the counts of all that left it."""
+
+    node: Node
+    here: Ints
+    left: Ints
+    past: Ints
+
+
+def settle(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
+    """Take new rows into a leaf, and let leave who can."""
+    leaf, store, known = forest.leaf(at), forest.store, at not in forest.fresh
+    leaf = replace(leaf, reach=leaf.reach.joined(box_of(new.points, forest.columns)))
+    rows = store.rows(at).and_(new) if known else new
+    past, pending = leaf.past, list(store.pending(at)) if known else []
+    if pending:
+        again = rows.and_(*(store.rows(group) for group in pending))
+        if rule.group(forest.count(again.sensitive)):
+            rows, past = again, past - sum(forest.leaf(group).counts for group in pending)
+            for group in pending:
+                forest.drop(group)
+    own = forest.count(rows.sensitive)
+    grows = affordable(past + own, root.counts, rule)
+    if not grows and not rule.group(own):
+        forest.put(leaf=replace(leaf, waiting=len(rows)))
+        forest.place(new.ids, at, member=False)
+        return
+    here = np.arange(len(rows))
+    if grows and known:
+        rows = rows.and_(*(store.rows(group) for group in store.settled(at) if group not in pending))
+    pool = Pool.of(rows.points, rows.sensitive, forest.columns, root.space)
+    first = Room(forest.node(at), here, np.arange(here.size, len(rows)), past)
+    _Rooms(forest, root, rows, pool, rule).run(first, leaf)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rooms:
+    forest: Forest
+    root: Root
+    rows: Rows
+    pool: Pool
+    rule: Rule
+
+    def run(self, first: Room, leaf: Leaf) -> None:
+        """Cut a room, and the rooms that it becomes, while it can be afforded; let leave who can."""
+        waiting = [first]
+        while waiting:
+            room = waiting.pop()
+            found = self.cut(room)
+            if found is None:
+                if self.can_leave(room.here):
+                    room = self.leave(room)
+                self.close(room, leaf if room.node is first.node else None)
+                continue
+            cut, sides = found
+            apart = [side[: room.here.size] for side in sides]
+            if self.can_leave(room.here) and not all(
+                self.can_leave(room.here[side]) or not side.any() for side in apart
+            ):
+                room = self.leave(room)  # apart they would have to wait
+            waiting += self.part(room, cut, sides)
+
+    def count(self, rows: Ints) -> Ints:
+        return self.forest.count(self.rows.sensitive[rows])
+
+    def can_leave(self, rows: Ints) -> bool:
+        return self.rule.group(self.count(rows))
+
+    def cut(self, room: Room) -> tuple[Cut, tuple[Flags, Flags]] | None:
+        """Where to cut a room, and who is on which side; None if it should stay whole."""
+        everybody = np.concatenate([room.here, room.left])
+        if not affordable(room.past + self.count(room.here), self.root.counts, self.rule):
+            return None
+        found = self.pool.cut(everybody, asked(self.rule))
+        if found is None:
+            return None
+        column, left = found
+        values = self.rows.points[everybody, column]
+        kind = self.forest.columns[column].kind
+        return cut_between(column, kind, values[left], values[~left]), (left, ~left)
+
+    def leave(self, room: Room) -> Room:
+        """All rows of a room leave in groups."""
+        forest = self.forest
+        for group in self.pool.divide(room.here, asked(self.rule)):
+            node = forest.new(room.node, room.node.stratum)
+            counts, box = self.count(group), box_of(self.rows.points[group], forest.columns)
+            forest.put(leaf=Leaf(node.id, counts, box, box, np.zeros_like(counts), 0, changed=True))
+            forest.place(self.rows.ids[group], node.id, member=True)
+        nobody = room.here[:0]
+        return Room(room.node, nobody, np.concatenate([room.here, room.left]), room.past + self.count(room.here))
+
+    def part(self, room: Room, cut: Cut, sides: tuple[Flags, Flags]) -> list[Room]:
+        """The two rooms that one becomes."""
+        everybody, size = np.concatenate([room.here, room.left]), room.here.size
+        # of those that left before the room was made no row is at hand: they are taken to be like the others
+        unseen = room.past - self.count(room.left)
+        nodes = self.forest.cut(room.node, cut)
+        share = sides[0].mean()
+        past_left = np.round(unseen * share).astype(np.int64)
+        parts = []
+        for node, side, unknown in zip(nodes, sides, (past_left, unseen - past_left), strict=True):
+            left = everybody[size:][side[size:]]
+            parts.append(Room(node, room.here[side[:size]], left, self.count(left) + unknown))
+        return parts
+
+    def close(self, room: Room, leaf: Leaf | None) -> None:
+        """Keep a room as it is now; `leaf` is what it was, if it was one."""
+        forest = self.forest
+        nothing = np.zeros(forest.width, np.int64)
+        if leaf is None:
+            reach = box_of(self.rows.points[np.concatenate([room.here, room.left])], forest.columns)
+            leaf = Leaf(room.node.id, nothing, None, reach, nothing, 0, changed=False)
+        forest.put(leaf=replace(leaf, past=room.past, waiting=room.here.size))
+        forest.place(self.rows.ids[room.here], room.node.id, member=False)

@@ -1,0 +1,225 @@
+"""What the core of a vault reads and changes, kept in its database: a statement for every thing that is asked.
+
+Nothing is held in memory between two commands, and nothing is read that was not asked for: the cost of an append
+grows with its rows and the groups they touch, not with the vault.
+Claim: store_gives_back_what_it_was_given — roots, nodes, leaves, rows and states are read as they were saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import InternalError
+from discreet.vault.database import Database
+from discreet.vault.model import Changes, Column, Cut, Leaf, Node, Root, Rows, State
+from discreet.vault.pack import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
+from discreet.vault.rows import texts, values_of
+
+SENSITIVE = -1  # the place of the sensitive column in the dictionary
+LEAF = "SELECT node, counts, box, reach, past, waiting, changed FROM leaves"
+ROWS = "SELECT id, point, sensitive, since, member FROM rows"
+
+
+class VaultStore:
+    """The store of one vault, whose quasi-identifiers are `columns`."""
+
+    def __init__(self, database: Database, columns: Sequence[Column]) -> None:
+        self.database = database
+        self.columns = tuple(columns)
+
+    @property
+    def next_node(self) -> int:
+        return int(self.database.meta("next_node") or 1)
+
+    def root(self, stratum: int) -> Root | None:
+        found = self.database.one("SELECT node, space, counts, leaves FROM roots WHERE stratum = ?", (str(stratum),))
+        if found is None:
+            return None
+        node, space, counts, leaves = found
+        return Root(stratum, node, unpacked_box(space, len(self.columns)), unpacked(counts), leaves)
+
+    def node(self, node: int) -> Node:
+        found = self._found("SELECT * FROM nodes WHERE id = ?", node)
+        id_, parent, stratum, depth, column, low_end, high_start, left_set, right_set, left, right = found
+        cut = None
+        if column is not None:
+            cut = Cut(column, low_end, high_start, unpacked_set(left_set), unpacked_set(right_set))
+        return Node(id_, parent, int(stratum), depth, cut, left, right)
+
+    def leaf(self, node: int) -> Leaf:
+        return self._leaf(self._found(f"{LEAF} WHERE node = ?", node))
+
+    def _leaf(self, found: Sequence[Any]) -> Leaf:
+        node, counts, box, reach, past, waiting, changed = found
+        width = len(self.columns)
+        members = None if box is None else unpacked_box(box, width)
+        return Leaf(node, unpacked(counts), members, unpacked_box(reach, width), unpacked(past), waiting, bool(changed))
+
+    def rows(self, node: int) -> Rows:
+        return self._rows(self.database.rows(f"{ROWS} WHERE node = ? ORDER BY id", (node,)))
+
+    def waiting(self, node: int) -> Rows:
+        only = "WHERE node = ? AND member = 0 AND published IS NULL ORDER BY id"
+        return self._rows(self.database.rows(f"{ROWS} {only}", (node,)))
+
+    def _rows(self, found: Sequence[Any]) -> Rows:
+        ids, points, sensitive, since, member = zip(*found, strict=True) if found else ((), (), (), (), ())
+        return Rows(
+            np.array(ids, np.int64),
+            np.frombuffer(b"".join(points), np.float64).reshape(len(found), len(self.columns)),
+            np.array(sensitive, np.int64),
+            np.array(since, np.int64),
+            np.array(member, np.bool_),
+        )
+
+    def states(self, node: int) -> list[State]:
+        found = self.database.rows(
+            "SELECT node, release, box, counts, cohorts, chain FROM states WHERE node = ? ORDER BY release", (node,)
+        )
+        width = len(self.columns)
+        nobody = np.zeros(0, np.int64), np.zeros((0, 0), np.int64)
+        return [
+            State(
+                *(at, release, unpacked_box(box, width), unpacked(counts)),
+                *(nobody if chain is None else (unpacked(cohorts), unpacked(chain))),
+            )
+            for at, release, box, counts, cohorts, chain in found
+        ]
+
+    def pending(self, node: int) -> list[int]:
+        found = self.database.rows("SELECT node FROM leaves WHERE changed AND parent = ? ORDER BY node", (node,))
+        return [leaf for (leaf,) in found]
+
+    def settled(self, node: int) -> list[int]:
+        found = self.database.rows(
+            "SELECT child.id FROM nodes AS child JOIN nodes AS own ON own.id = child.parent WHERE child.parent = ?"
+            " AND child.id IS NOT own.left_node AND child.id IS NOT own.right_node ORDER BY child.id",
+            (node,),
+        )
+        return [group for (group,) in found]
+
+    def changed(self) -> list[int]:
+        return [node for (node,) in self.database.rows("SELECT node FROM leaves WHERE changed AND box IS NOT NULL")]
+
+    def released(self) -> list[Leaf]:
+        """Every group as it would be released now."""
+        return [self._leaf(found) for found in self.database.rows(f"{LEAF} WHERE box IS NOT NULL ORDER BY node")]
+
+    def _found(self, statement: str, node: int) -> Any:
+        found = self.database.one(statement, (node,))
+        if found is None:
+            raise InternalError("the vault lacks a node that others point to")
+        return found
+
+    def codes(self, column: int, values: pa.Array) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The codes of distinct values of a column; one that was never seen is given the next."""
+        last = self.database.one("SELECT MAX(code) FROM dictionary WHERE col = ?", (column,))[0]
+        following = 0 if last is None else last + 1
+        codes: list[int] = []
+        new: list[tuple[int, int, str | None]] = []
+        for text in texts(values):
+            known = self.database.one("SELECT code FROM dictionary WHERE col = ? AND value IS ?", (column, text))
+            if known is None:
+                known = (following + len(new),)
+                new.append((column, known[0], text))
+            codes.append(known[0])
+        self.database.run_many("INSERT INTO dictionary VALUES (?, ?, ?)", new)
+        return np.array(codes, np.int64)
+
+    def values(self, column: int, kind: pa.DataType) -> pa.Array:
+        """All values of a column that have been seen, in the order of their codes."""
+        found = self.database.rows("SELECT value FROM dictionary WHERE col = ? ORDER BY code", (column,))
+        return values_of([text for (text,) in found], kind)
+
+    def taken(self, keys: pa.Array) -> int:
+        """How many of these identifiers the vault has already."""
+        run = self.database.run
+        run("CREATE TEMP TABLE IF NOT EXISTS wanted (key TEXT)")
+        run("DELETE FROM wanted")
+        self.database.run_many("INSERT INTO wanted VALUES (?)", ((key,) for key in keys.to_pylist()))
+        found: int = self.database.one("SELECT COUNT(*) FROM wanted CROSS JOIN rows ON rows.key = wanted.key")[0]
+        run("DELETE FROM wanted")
+        return found
+
+    def save(self, changes: Changes, new: Rows, keys: pa.Array | None) -> None:
+        """Carry out what an append changes; `keys` are the identifiers of the new rows, if they have any."""
+        database, placed = self.database, changes.placed
+        at = dict(
+            zip(placed.ids.tolist(), zip(placed.nodes.tolist(), placed.member.tolist(), strict=True), strict=True)
+        )
+        names: Iterable[str | None] = [None] * len(new.ids) if keys is None else keys.to_pylist()
+        points = np.ascontiguousarray(new.points, np.float64)
+        rows = zip(new.ids.tolist(), names, new.since.tolist(), new.sensitive.tolist(), points, strict=True)
+        database.run_many(
+            "INSERT INTO rows VALUES (?, ?, ?, ?, ?, NULL, ?, ?)",
+            (
+                (id_, key, at[id_][0], since, at.pop(id_)[1], value, point.tobytes())
+                for id_, key, since, value, point in rows
+            ),
+        )
+        moved = ((node, member, id_) for id_, (node, member) in at.items())
+        database.run_many("UPDATE rows SET node = ?, member = ? WHERE id = ?", moved)
+        database.run_many(
+            "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_node, changes.nodes)
+        )
+        database.run_many("DELETE FROM leaves WHERE node = ?", ((node,) for node in (*changes.inner, *changes.gone)))
+        database.run_many("DELETE FROM nodes WHERE id = ?", ((node,) for node in changes.gone))
+        database.set_meta("next_node", max([self.next_node, *(node.id + 1 for node in changes.nodes)]))
+        database.run_many(
+            "INSERT OR REPLACE INTO leaves VALUES"
+            " (?1, (SELECT parent FROM nodes WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            map(_leaf, changes.leaves),
+        )
+        database.run_many(
+            "INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?, ?)",
+            (
+                (str(root.stratum), root.node, packed_box(root.space), packed(root.counts), root.leaves)
+                for root in changes.roots
+            ),
+        )
+
+    def record(self, states: Sequence[State]) -> None:
+        """Keep what a release will show of groups that changed."""
+        self.database.run_many(
+            "INSERT INTO states VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    *(state.node, state.release, packed_box(state.box)),
+                    *(packed(state.counts), packed(state.cohorts), packed(state.chain)),
+                )
+                for state in states
+            ),
+        )
+
+    def settle(self, release: int) -> None:
+        """Now that a release is there: its groups are as released, its rows published, and older chains done with."""
+        run = self.database.run
+        run("UPDATE leaves SET changed = 0 WHERE changed AND box IS NOT NULL")
+        run("UPDATE rows SET published = ? WHERE member = 1 AND published IS NULL", (release,))
+        run(
+            "UPDATE states SET cohorts = NULL, chain = NULL WHERE chain IS NOT NULL AND release < ?1"
+            " AND node IN (SELECT node FROM states WHERE release = ?1)",
+            (release,),
+        )
+
+    def forget(self, release: int) -> None:
+        """Take back what `record` kept of a release that never came to be."""
+        self.database.run("DELETE FROM states WHERE release = ?", (release,))
+
+
+def _node(node: Node) -> tuple[Any, ...]:
+    cut = node.cut
+    sides: tuple[Any, ...] = (None,) * 5
+    if cut is not None:
+        sides = (cut.column, cut.low_end, cut.high_start, packed_set(cut.left), packed_set(cut.right))
+    return (node.id, node.parent, str(node.stratum), node.depth, *sides, node.left, node.right)
+
+
+def _leaf(leaf: Leaf) -> tuple[Any, ...]:
+    box = None if leaf.box is None else packed_box(leaf.box)
+    about = (packed(leaf.counts), box, packed_box(leaf.reach), packed(leaf.past))
+    return (leaf.node, *about, leaf.size, leaf.waiting, int(leaf.changed))

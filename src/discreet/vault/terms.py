@@ -1,0 +1,62 @@
+"""The policy of a vault: which ones it can keep, and the text that it is kept as."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+
+from discreet.errors import Mistake, PolicyError
+from discreet.policy import Policy
+
+WITHHELD = 0.02  # the share of rows that may wait, unless the policy says otherwise
+
+
+def check(policy: Policy) -> None:
+    """Raise if a vault cannot keep this policy."""
+    found = list(_mistakes(policy))
+    if found:
+        raise PolicyError(found, source="the policy of a vault")
+
+
+def _mistakes(policy: Policy) -> Iterator[Mistake]:
+    if policy.publication != "generalization":
+        yield Mistake("publication", f"a vault shows boxes, got `{policy.publication}`; use `generalization`")
+    if policy.partition not in {"auto", "mondrian"}:
+        yield Mistake("partition", f"a vault makes its own cuts, got `{policy.partition}`; leave partition out")
+    diverse = policy.guarantee.keys() & {"l", "distinct_l"}
+    if len(diverse) != 1 or not policy.guarantee.keys() <= {"l", "distinct_l", "k"}:
+        told = ", ".join(policy.guarantee)
+        yield Mistake("guarantee", f"a vault promises l or distinct_l, alone or with k, got {told}; write {{ l = 4 }}")
+    for key in ("hierarchies", "ordered"):
+        if getattr(policy, key):
+            yield Mistake(key, "a vault knows ranges of numbers and dates, and sets of other values; leave it out")
+    for key in policy.options:
+        if key != "withheld":
+            yield Mistake(f"options.{key}", "is no option of a vault; expected `withheld`, or none")
+    if policy.options.get("withheld") == 0:
+        yield Mistake("options.withheld", "some rows must wait so that others can go; expected more than 0")
+
+
+def withheld(policy: Policy) -> float:
+    """The share of rows that may wait, so that groups can be small."""
+    return float(policy.options.get("withheld", WITHHELD))
+
+
+def to_text(policy: Policy) -> str:
+    """A policy as JSON, the same text for the same policy."""
+    values = {}
+    for key in fields(policy):
+        value = getattr(policy, key.name)
+        if value not in (None, (), {}):
+            values[key.name] = value
+    return json.dumps(values, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def of_text(text: str) -> Policy:
+    return Policy(**json.loads(text))
+
+
+def digest(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()

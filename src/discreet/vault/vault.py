@@ -1,0 +1,217 @@
+"""A vault: a private folder with every row of a growing table, and the door to appending to it and releasing it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import InputError, InternalError, VaultError
+from discreet.policy import Policy
+from discreet.release import Release
+from discreet.release.write import free
+from discreet.table import Table, read
+from discreet.vault import terms
+from discreet.vault.database import Database
+from discreet.vault.grow import append as grown
+from discreet.vault.intake import Increment, check_unknown, encoded, looked_at, quasi
+from discreet.vault.model import Rows
+from discreet.vault.recover import recover, unfinished
+from discreet.vault.release import make_release
+from discreet.vault.rule import Rule
+from discreet.vault.status import Status, status
+from discreet.vault.store import VaultStore
+
+POLICY = "policy.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of new rows: how many there were, how many `joined` groups (older ones that waited among them).
+
+    `waiting` is how many rows of the vault wait now; `withheld` rows had no sensitive value and were left out.
+    """
+
+    rows: int
+    joined: int
+    waiting: int
+    withheld: int
+
+
+class Vault:
+    """An open vault. Only its owner can read the folder; one process at a time can write.
+
+    Killed at any moment, a vault is as it was before the command, or as after it.
+    """
+
+    def __init__(self, path: Path, database: Database, policy: Policy) -> None:
+        self.path, self.policy = path, policy
+        self._database = database
+        self._rule = Rule.of(policy.guarantee, terms.withheld(policy))
+
+    @classmethod
+    def create(cls, folder: str | Path, policy: Policy) -> Vault:
+        """Make an empty vault for tables under `policy`; the folder must not exist."""
+        terms.check(policy)
+        path, text = Path(folder), terms.to_text(policy)
+        free(path)
+        hidden = path.parent / f".{path.name}.{secrets.token_hex(4)}.partial"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            hidden.mkdir(mode=0o700)
+            hidden.chmod(0o700)
+            Database.create(hidden, {"policy": text, "policy_digest": terms.digest(text)})
+            with os.fdopen(
+                os.open(hidden / POLICY, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+            ) as file:
+                file.write(text)
+            free(path)
+            hidden.rename(path)
+        except OSError as error:
+            raise VaultError(f"the vault `{path}` could not be made: {error.strerror}") from None
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
+        return cls.open(path)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Vault:
+        """Open a vault."""
+        path = Path(folder)
+        database = Database(path)
+        try:
+            return cls(path, database, _policy(path, database))
+        except BaseException:
+            database.close()
+            raise
+
+    def append(self, table: Any, *, progress: Callable[[str], None] = lambda _: None) -> Appended:
+        """Take in the rows of a table (a `Table`, or anything that `read` takes): all of them, or none.
+
+        Rows join groups where that tells no more than each release alone; the others wait.
+        """
+        if not isinstance(table, Table):
+            progress("reading")
+            with read(table) as rows:
+                return self.append(rows, progress=progress)
+        with self._writing():
+            schema = self._schema()
+            increment = looked_at(table, self.policy, schema)
+            progress("appending")
+            with self._database.transaction():
+                if schema is None:
+                    schema = increment.rows.schema
+                    self._database.set_meta("schema", schema.serialize().to_pybytes())
+                return self._taken_in(increment, self._store(schema))
+
+    def _taken_in(self, increment: Increment, store: VaultStore) -> Appended:
+        """Place new rows and keep them; inside a transaction."""
+        database = self._database
+        check_unknown(increment, store, self.policy.identifiers)
+        points, sensitive = encoded(increment, store, self.policy)
+        number = database.one("SELECT COALESCE(MAX(number), 0) + 1 FROM appends")[0]
+        first = database.meta("next_row") or 1
+        ids = np.arange(first, first + increment.size, dtype=np.int64)
+        since = np.full(increment.size, number, np.int64)
+        new = Rows(ids, points, sensitive, since, np.zeros(increment.size, np.bool_))
+        waited = self._waiting()
+        changes = grown(store, new, self._rule)
+        if not np.isin(ids, changes.placed.ids).all():
+            raise InternalError("a row was given no place; the vault is as it was")
+        store.save(changes, new, increment.keys)
+        database.set_meta("next_row", first + increment.size)
+        waiting = self._waiting()
+        joined = waited + increment.size - waiting
+        time = datetime.now(UTC).isoformat(timespec="seconds")
+        database.run("INSERT INTO appends VALUES (?, ?, ?, ?)", (number, time, increment.size, joined))
+        return Appended(increment.size, joined, waiting, increment.withheld)
+
+    def _waiting(self) -> int:
+        found: int = self._database.one("SELECT COUNT(*) FROM rows WHERE member = 0 AND published IS NULL")[0]
+        return found
+
+    def release(
+        self,
+        to: str | Path,
+        *,
+        earlier: Sequence[str | Path] = (),
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Release:
+        """Publish all groups as they are now as the folder `to`, if that opens no channel with any earlier release.
+
+        Earlier releases must be where they were made, or in folders (or be folders) given as `earlier`.
+        `progress` is told each of the steps as it starts.
+        """
+        with self._writing():
+            schema = self._schema()
+            if schema is None:
+                raise InputError("the vault has no rows", hint="append some first")
+            places = [Path(place) for place in earlier]
+            return make_release(
+                *(self._store(schema), self.policy, self._rule, schema),
+                to=Path(to),
+                earlier=places,
+                progress=progress,
+            )
+
+    def status(self) -> Status:
+        """How the vault stands: for its steward only."""
+        schema = self._schema()
+        store = self._store(schema)
+        if unfinished(store):
+            with suppress(VaultError), self._writing():  # unless another process is at it
+                pass
+        with self._database.snapshot():
+            return status(store, self.policy, schema, self.path)
+
+    def close(self) -> None:
+        """Let go of the vault's file."""
+        self._database.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only writer, of a vault whose policy is the one it was made with and whose releases are whole."""
+        with self._database.sole_writer():
+            _policy(self.path, self._database)
+            recover(self._store(self._schema()))
+            yield
+
+    def _schema(self) -> pa.Schema | None:
+        """The types of the columns, once there are rows."""
+        found = self._database.meta("schema")
+        return None if found is None else pa.ipc.read_schema(pa.BufferReader(found))
+
+    def _store(self, schema: pa.Schema | None) -> VaultStore:
+        return VaultStore(self._database, [] if schema is None else quasi(self.policy, schema))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Vault {self.path}>"
+
+
+def _policy(path: Path, database: Database) -> Policy:
+    """The policy that the vault was made with; raise if anybody has changed it since."""
+    text, name = database.meta("policy"), database.meta("policy_digest")
+    try:
+        changed = terms.digest(text) != name or (path / POLICY).read_text(encoding="utf-8") != text
+    except (OSError, ValueError):
+        changed = True
+    if changed:
+        raise VaultError(
+            f"the policy of the vault `{path}` was changed since it was made: see `{POLICY}`",
+            hint="what was released was promised under the old one: put it back as it was, or begin a new vault",
+        )
+    return terms.of_text(text)

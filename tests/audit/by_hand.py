@@ -1,0 +1,154 @@
+"""What releases tell together, written down in plain Python: boxes are sets of points, values are counted one by one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date
+
+import pyarrow.parquet as pq
+
+
+@dataclass(frozen=True)
+class Group:
+    """The values that a box allows in each column, and how often each sensitive value stands in the group."""
+
+    box: tuple[frozenset, ...]
+    values: Counter = field(hash=False)
+
+
+@dataclass(frozen=True)
+class Rule:
+    l: int
+    distinct_l: int
+
+    def diverse(self, values):
+        return len(+values) >= self.distinct_l and max(values.values()) * self.l <= values.total()
+
+    def posterior(self, values):
+        return max(values.values()) / values.total() if self.l > 1 else 1 / len(+values)
+
+
+@dataclass
+class Pair:
+    compatible: int = 0
+    channels: Counter = field(default_factory=Counter)
+    shown: Counter = field(default_factory=Counter)  # by later group and value
+    fresh: dict = field(default_factory=dict)
+    posterior: float = 0.0
+
+    @property
+    def vulnerable(self):
+        return self.shown.total()
+
+    def judge(self, rule, kind, group, left):
+        """Note a channel if there is one; whether there is."""
+        left = +left
+        if not left:
+            return False
+        self.posterior = max(self.posterior, rule.posterior(left))
+        if rule.diverse(left):
+            return False
+        self.channels[kind] += 1
+        self.shown |= Counter({(group, value): n for value, n in left.items()})
+        return True
+
+
+def meet(a, b):
+    """What two boxes have in common, if anything."""
+    both = tuple(x & y for x, y in zip(a, b, strict=True))
+    return both if all(both) else None
+
+
+def partners(earlier, later):
+    """The kind of link, and the numbers of the later groups in which the rows of an earlier one can be."""
+    same = [j for j, other in enumerate(later) if other.box == earlier.box and earlier.values <= other.values]
+    if same:
+        alike = [j for j in same if later[j].values == earlier.values]
+        return "same", alike or same
+    met = [j for j, other in enumerate(later) if meet(earlier.box, other.box)]
+    held = len(met) == 1 and all(x <= y for x, y in zip(earlier.box, later[met[0]].box, strict=True))
+    return ("inside" if held else "overlap"), met
+
+
+def pair(earlier, later, rule, *, known):
+    """All sets of two releases."""
+    found, links = Pair(), [partners(group, later) for group in earlier]
+    alone = set()
+    for group, (kind, met) in zip(earlier, links, strict=True):
+        found.compatible += len(met)
+        left = sum((later[j].values for j in met), Counter()) - group.values
+        for j in met:
+            found.judge(rule, f"both_{kind}", j, later[j].values & group.values)
+            if known and found.judge(rule, f"new_{kind}", j, left & later[j].values):
+                alone.add(j)
+    for j, other in enumerate(later):
+        found.fresh[j] = other.values
+        mine = [met for _, met in links if j in met]
+        if not known or not mine:
+            continue
+        for met in mine:
+            held = sum((later[k].values for k in met), Counter())
+            gone = sum((e.values for e, (_, m) in zip(earlier, links, strict=True) if set(m) <= set(met)), Counter())
+            found.fresh[j] = found.fresh[j] & (held - gone)
+        if found.judge(rule, "new_together", j, found.fresh[j]) and j in alone:
+            found.channels["new_together"] -= 1
+    found.channels = +found.channels
+    return found
+
+
+def lines(releases, fresh, cohort, rule):
+    """All lines of those who first were in one release; `fresh` has of each release and group what can be theirs."""
+    found, last = Pair(), len(releases) - 1
+    links = [[partners(group, later)[1] for group in releases[t]] for t, later in enumerate(releases[1:])]
+    waiting = [(last, j, None, None, j) for j in range(len(releases[last]))]
+    while waiting:
+        t, j, box, left, root = waiting.pop()
+        box = releases[t][j].box if box is None else meet(box, releases[t][j].box)
+        if box is None:
+            continue
+        left = +(fresh[t][j] if left is None else left & fresh[t][j])
+        if not found.judge(rule, "chain", root, left) and left and t > cohort:
+            waiting += [(t - 1, i, box, left, root) for i, met in enumerate(links[t - 1]) if j in met]
+    return found
+
+
+def chain(releases, rule, *, known):
+    """All pairs by their places, and the lines of every cohort."""
+    fresh = [{j: group.values for j, group in enumerate(release)} for release in releases]
+    pairs, cohorts = {}, []
+    for i, earlier in enumerate(releases):
+        if known or i == 0:
+            cohorts.append(lines(releases, fresh, i, rule))
+        for t in range(i + 1, len(releases)):
+            pairs[i, t] = pair(earlier, releases[t], rule, known=known)
+            fresh[t] = {j: left & pairs[i, t].fresh[j] for j, left in fresh[t].items()}
+    return pairs, cohorts
+
+
+def shown(release):
+    """The groups of a release, in the order of their numbers, as its Parquet files show them."""
+    promise, groups = release.promise, {}
+    labels = {}
+    if any(side.label for side in promise.boxes):
+        for row in pq.read_table(release.file("labels")).to_pylist():
+            labels.setdefault((row["column"], row["label"]), set()).add(row["value"])
+    for row in pq.read_table(release.file("generalized")).to_pylist():
+        box = []
+        for side in promise.boxes:
+            if side.label is not None:
+                text = row[side.label]
+                box.append(frozenset({None}) if text is None else frozenset(labels[side.name, text]))
+                assert text is None or text in {*map(str, labels[side.name, text])} or json.loads(text)
+                continue
+            low, high = row[side.low], row[side.high]
+            allowed = set()
+            if low is not None:
+                low, high = (end.toordinal() if isinstance(end, date) else end for end in (low, high))
+                allowed |= set(range(low, high + 1))
+            if side.missing and row[side.missing]:
+                allowed.add(None)
+            box.append(frozenset(allowed))
+        groups.setdefault(row[promise.group], (tuple(box), Counter()))[1][row[promise.sensitive]] += 1
+    return [Group(*groups[number]) for number in sorted(groups)]

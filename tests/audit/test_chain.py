@@ -1,0 +1,303 @@
+"""The cross-release auditor: all sets as counted by hand, the truth never among what it excludes, clear refusals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import discreet
+from audit import by_hand
+from audit.growing import growing
+from discreet.audit.chain import Chain
+from discreet.audit.inference import CHANNELS, Rule, compare
+from discreet.audit.overlap import plant, search
+from discreet.audit.partners import KINDS, link
+from discreet.errors import InputError, ReleaseError
+from discreet.vault.static import static_all, static_new
+
+RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3)))
+FREE = settings(deadline=None, max_examples=200, derandomize=True, suppress_health_check=list(HealthCheck))
+
+
+def linked(groups):
+    trees = [plant(of.boxes) for of in groups]
+    return {(i, j): link(groups[i], groups[j], trees[j]) for j in range(len(groups)) for i in range(j)}
+
+
+def by_entry(counts, shown):
+    """What is shown of each entry, by group and value."""
+    groups = np.repeat(np.arange(counts.starts.size - 1), np.diff(counts.starts))
+    pairs = zip(groups.tolist(), counts.values.tolist(), shown.tolist(), strict=True)
+    return +Counter({(group, value): n for group, value, n in pairs})
+
+
+@FREE
+@given(st.one_of(growing(apart=True), growing(apart=False)))
+def test_tree_finds_what_meets(table):
+    for earlier, later in pairwise(table.by_hand()):
+        wanted = [[j for j, b in enumerate(later) if by_hand.meet(a.box, b.box)] for a in earlier]
+        one, other = table._coded(earlier), table._coded(later)
+        starts, found = search(one.boxes, plant(other.boxes), other.boxes)
+        assert [found[a:b].tolist() for a, b in pairwise(starts)] == wanted
+
+
+def test_tree_finds_what_meets_among_many():
+    chance = np.random.default_rng(1)
+    low = chance.integers(0, 1000, (2_000, 3)).astype(np.int32)
+    high = low + chance.integers(0, 60, low.shape).astype(np.int32)
+    bits = np.zeros((2_000, 3), np.uint64)
+    for c, n in enumerate((64, 36, 5)):  # the first set has a hundred values, in two words
+        bits[np.arange(2_000), c] |= np.uint64(1) << chance.integers(0, n, 2_000).astype(np.uint64)
+    from discreet.audit.groups import Boxes
+
+    boxes = Boxes(low, high, chance.random(low.shape) < 0.05, bits, np.array([0, 2, 3]))
+    starts, found = search(boxes, plant(boxes), boxes)
+    for i in range(0, 2_000, 50):
+        ranged = (np.maximum(low[i], low) <= np.minimum(high[i], high)) | (boxes.missing[i] & boxes.missing)
+        shared = (bits[i] & bits) > 0
+        meet = ranged.all(axis=1) & (shared[:, 0] | shared[:, 1]) & shared[:, 2]
+        assert found[starts[i] : starts[i + 1]].tolist() == np.flatnonzero(meet).tolist()
+
+
+@FREE
+@given(st.one_of(growing(apart=True), growing(apart=False)), RULES, st.booleans())
+def test_pairs_are_as_counted_by_hand(table, thresholds, known):
+    groups, plain, rule = table.coded(), table.by_hand(), by_hand.Rule(*thresholds)
+    for (i, j), links in linked(groups).items():
+        kinds = [by_hand.partners(group, plain[j]) for group in plain[i]]
+        assert [KINDS[kind] for kind in links.kinds] == [kind for kind, _ in kinds]
+        assert links.later.tolist() == [met for _, of in kinds for met in of]
+        found = compare(groups[i].counts, groups[j].counts, links, Rule(*thresholds), values=9, known=known)
+        wanted = by_hand.pair(plain[i], plain[j], rule, known=known)
+        later = groups[j].counts
+        assert Counter(CHANNELS[kind] for kind in found.kinds) == wanted.channels
+        assert by_entry(later, found.shown) == wanted.shown
+        assert by_entry(later, found.fresh) == +Counter(
+            {(g, v): n for g, left in wanted.fresh.items() for v, n in left.items()}
+        )
+        assert found.worst == pytest.approx(wanted.posterior)
+        if not any(kind == "same" for kind, _ in kinds):
+            assert found.lost == 0
+
+
+@FREE
+@given(st.one_of(growing(apart=True), growing(apart=False)), RULES, st.booleans())
+def test_chain_is_as_followed_by_hand(table, thresholds, known):
+    groups, plain = table.coded(), table.by_hand()
+    links = linked(groups)
+    chain = Chain(groups, [links[t, t + 1] for t in range(len(groups) - 1)])
+    fresh = [of.counts.counts for of in groups]
+    _, cohorts = by_hand.chain(plain, by_hand.Rule(*thresholds), known=known)
+    for cohort, wanted in enumerate(cohorts):
+        found = chain.follow(cohort, fresh, Rule(*thresholds), 10**6)
+        assert found.complete
+        assert found.channels == wanted.channels.total()
+        assert by_entry(groups[-1].counts, found.shown) == wanted.shown
+        assert found.worst == pytest.approx(wanted.posterior)
+        assert len(found.listed) == found.channels
+        for j in range(cohort + 1, len(groups)):
+            one, other = groups[cohort].counts, groups[j].counts
+            found_ = compare(one, other, links[cohort, j], Rule(*thresholds), values=9, known=known)
+            fresh[j] = np.minimum(fresh[j], found_.fresh)
+
+
+@FREE
+@given(growing(apart=True))
+def test_auditor_never_excludes_the_truth(table):
+    """As many new people of each group and value as there are can be new, and so along each line."""
+    groups, rows, first = table.coded(), table.rows, table.first
+    links, last = linked(groups), len(groups) - 1
+    fresh = [of.counts.counts for of in groups]
+    at = [{row: g for g, members in enumerate(release) for row in members} for release in table.groups]
+    for i in range(len(groups)):
+        mine = [row for row in at[last] if first[row] == i]
+        together = Counter((*(at[t][row] for t in range(i, last + 1)), rows[row][4]) for row in mine)
+        for *line, value, n in ((*key, n) for key, n in together.items()):
+            for t, g in enumerate(line, i):
+                counts = groups[t].counts
+                left = by_entry(counts, fresh[t])
+                assert left[g, value] >= n
+        for j in range(i + 1, len(groups)):
+            one, other = groups[i].counts, groups[j].counts
+            found = compare(one, other, links[i, j], Rule(1, 2), values=9, known=True)
+            new = Counter((g, rows[row][4]) for row, g in at[j].items() if first[row] > i)
+            assert new <= by_entry(other, found.fresh)
+            assert found.lost == 0
+            fresh[j] = np.minimum(fresh[j], found.fresh)
+
+
+# whole audits, from files
+
+KINDS_OF_COLUMNS = ("age", "day", "town", "smokes", "illness")
+
+
+def patients(rows, seed, *, gaps=0.1):
+    chance = np.random.default_rng(seed)
+
+    def some(values):
+        return [None if chance.random() < gaps else value for value in values]
+
+    return pa.table(
+        {
+            "age": pa.array(some(chance.integers(20, 40, rows).tolist()), pa.int32()),
+            "day": pa.array([date(2026, 1, 1) + timedelta(int(d)) for d in chance.integers(0, 9, rows)]),
+            "town": pa.array(some(chance.choice(["u", "v", "w", "x"], rows).tolist()), pa.string()),
+            "smokes": pa.array(some((chance.random(rows) < 0.4).tolist()), pa.bool_()),
+            "illness": pa.array(chance.choice(list("abcdefg"), rows)),
+        }
+    )
+
+
+def policy(**changes):
+    values = {
+        "quasi": ["age", "day", "town", "smokes"],
+        "sensitive": "illness",
+        "guarantee": {"distinct_l": 3},
+        "publication": "generalization",
+        "partition": "mondrian",
+    }
+    return discreet.Policy(**{**values, **changes})
+
+
+@pytest.mark.parametrize("insertions", ["known", "unknown"])
+@pytest.mark.parametrize(
+    ("guarantee", "partition"),
+    [
+        ({"distinct_l": 3}, "mondrian"),
+        ({"l": 2}, "mondrian"),
+        ({"l": 2, "k": 5}, "topdown"),
+        ({"l": 2, "distinct_l": 3}, "local"),
+    ],
+)
+def test_audit_is_as_by_hand(tmp_path, guarantee, partition, insertions):
+    table = patients(160, seed=5)
+    parts = [table.slice(0, 90), table.slice(90, 25), table.slice(115, 1), table.slice(116)]
+    rules = policy(guarantee=guarantee, partition=partition)
+    made = static_all(parts, rules, tmp_path / "r", seed=2)
+    found = discreet.audit(made, insertions=insertions)
+    plain = [by_hand.shown(release) for release in made]
+    rule = by_hand.Rule(guarantee.get("l", 1), guarantee.get("distinct_l", 1))
+    pairs, cohorts = by_hand.chain(plain, rule, known=insertions == "known")
+    assert not found.ok
+    assert {(of.earlier - 1, of.later - 1) for of in found.pairs} == set(pairs)
+    for of in found.pairs:
+        wanted = pairs[of.earlier - 1, of.later - 1]
+        assert +Counter(of.channels) == wanted.channels
+        assert (of.compatible, of.vulnerable) == (wanted.compatible, wanted.vulnerable)
+        assert of.posterior == pytest.approx(wanted.posterior)
+    every = Counter()
+    for cohort in cohorts:
+        every |= cohort.shown
+    assert found.chain.vulnerable == every.total()
+    assert found.chain.channels == {
+        "both": cohorts[0].channels.total(),
+        "new": sum(of.channels.total() for of in cohorts[1:]),
+    }
+    for t, version in enumerate(found.releases):
+        shown = every if t == len(made) - 1 else Counter()
+        for (_, j), of in pairs.items():
+            shown = shown | of.shown if j == t else shown
+        assert version.vulnerable == shown.total()
+        assert (version.rows, version.groups, version.release) == (
+            sum(len(p) for p in parts[: t + 1]),
+            len(plain[t]),
+            made[t].path,
+        )
+    for channel in found.channels:
+        held = [plain[t - 1][g - 1].values for t, g in zip(channel.releases, channel.groups, strict=True)]
+        assert all(0 < n <= of[value] for of in held[-1:] for value, n in channel.values)
+        left = Counter(dict(channel.values))
+        assert channel.posterior == pytest.approx(rule.posterior(left))
+        assert not rule.diverse(left)
+
+
+def test_new_rows_in_groups_of_their_own_open_nothing(tmp_path):
+    table = patients(240, seed=1)
+    parts = [table.slice(0, 90), table.slice(90, 50), table.slice(140, 50), table.slice(190)]
+    made = static_new(parts, policy(), tmp_path / "new", seed=2)
+    found = discreet.audit([release.path for release in made])
+    assert found.ok
+    assert found.vulnerable == 0
+    assert found.releases[-1].posterior <= 1 / 3
+    assert [of.promise.rows for of in made] == [90, 140, 190, 240]
+    before, after = by_hand.shown(made[0]), by_hand.shown(made[-1])
+    assert [of for of in after if of in before] == before
+
+
+def test_lines_that_are_too_many_are_told(tmp_path, monkeypatch):
+    from discreet.audit import auditor
+
+    table = patients(120, seed=5)
+    made = static_all([table.slice(0, 60), table.slice(60)], policy(), tmp_path / "r", seed=2)
+    monkeypatch.setattr(auditor, "LIMIT", 10)
+    found = discreet.audit(made)
+    assert not found.chain.complete
+    assert found.chain.steps == 10
+
+
+@pytest.fixture
+def publish(tmp_path):
+    def act(table, name, **changes):
+        return discreet.publish(table, policy(**changes), to=tmp_path / name, seed=1)
+
+    return act
+
+
+def test_a_single_release_is_refused(publish):
+    release = publish(patients(60, seed=1), "r")
+    with pytest.raises(ReleaseError, match="nothing to be compared with"):
+        discreet.audit([release])
+    with pytest.raises(InputError, match="several releases"):
+        discreet.audit(release.path)
+    with pytest.raises(InputError, match="insertions `perhaps`"):
+        discreet.audit([release, release], insertions="perhaps")
+
+
+@pytest.mark.parametrize(
+    ("changes", "wrong"),
+    [
+        ({"publication": "anatomy", "guarantee": {"l": 2}, "partition": "auto"}, "a release by anatomy"),
+        ({"quasi": ["age", "day", "town"], "drop": ["smokes"]}, "has other columns"),
+        ({"guarantee": {"distinct_l": 2}}, "has another guarantee"),
+        ({"ordered": ["town"]}, "shows the column `town` in another way"),
+    ],
+)
+def test_releases_that_do_not_fit_are_refused(publish, changes, wrong):
+    table = patients(60, seed=1)
+    with pytest.raises(ReleaseError, match=wrong):
+        discreet.audit([publish(table, "1"), publish(table, "2", **changes)])
+
+
+def test_a_promise_that_bounds_nothing_is_refused(publish):
+    table = patients(60, seed=1)
+    with pytest.raises(ReleaseError, match="promises k = 3"):
+        discreet.audit([publish(table, "1", guarantee={"k": 3}), publish(table, "2", guarantee={"k": 3})])
+
+
+def test_releases_in_the_wrong_order_are_refused(publish):
+    table = patients(90, seed=1)
+    small, large = publish(table.slice(0, 60), "1"), publish(table, "2")
+    with pytest.raises(ReleaseError, match="fewer rows"):
+        discreet.audit([large, small])
+
+
+def test_releases_of_other_rows_are_refused(publish):
+    with pytest.raises(ReleaseError, match="lacks rows"):
+        discreet.audit([publish(patients(60, seed=1), "1"), publish(patients(80, seed=2), "2")])
+
+
+def test_csv_and_parquet_are_compared(tmp_path):
+    table = patients(120, seed=3, gaps=0.0)
+    one = discreet.publish(table.slice(0, 80), policy(), to=tmp_path / "1", seed=1, format="csv")
+    two = discreet.publish(table, policy(), to=tmp_path / "2", seed=1)
+    same = discreet.publish(table.slice(0, 80), policy(), to=tmp_path / "3", seed=1)
+    found, wanted = discreet.audit([one, two]), discreet.audit([same, two])
+    assert found.pairs == wanted.pairs
+    assert found.channels == wanted.channels

@@ -1,0 +1,141 @@
+"""Law: answers about columns that were shuffled by themselves equal what enumerating every permutation gives."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import permutations, product
+from math import factorial, prod
+from pathlib import Path
+from random import Random
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from discreet import Policy, read
+from discreet.errors import QueryError
+from discreet.publication.publish import publish_groups
+from laws.questions import WORLDS, Case, Column, random_case, random_question
+from laws.questions import _condition as random_condition
+from laws.test_answers_brute_force import NUMBERS, OTHERS, _check, law
+from laws.worlds import Measure, Question, Worlds
+
+RANDOM = st.randoms(use_true_random=True)
+
+
+@dataclass(frozen=True)
+class Shuffled(Worlds):
+    """Tables in which the cells of every column but the first were permuted inside each group: `held` is their shape."""
+
+    def _spread(self, pairs: np.ndarray) -> np.ndarray:
+        return pairs.reshape(self.held.shape)
+
+
+def shuffled(table: pa.Table, groups: tuple[int, ...]) -> Shuffled:
+    """All of these tables, one after the other; each permutation is as likely as any other."""
+    members = [[row for row, group in enumerate(groups) if group == which] for which in sorted(set(groups))]
+    of_column = [list(product(*(permutations(rows) for rows in members))) for _ in table.column_names[1:]]
+    places = np.concatenate(members)
+    rows = len(groups)
+    worlds = prod(map(len, of_column))
+    takes = [np.tile(np.arange(rows), worlds)]
+    for which in zip(*product(*of_column), strict=True):
+        taken = np.empty((worlds, rows), int)
+        taken[:, places] = [np.concatenate(choice) for choice in which]
+        takes.append(taken.ravel())
+    cells = {name: table[name].take(pa.array(take)) for name, take in zip(table.column_names, takes, strict=True)}
+    at = {"row number": np.repeat(np.arange(worlds), rows), "value number": np.tile(np.arange(rows), worlds)}
+    connection = duckdb.connect(config={"threads": "1"})
+    every = pa.table({**cells, **at})
+    connection.register("every", every)
+    connection.execute("CREATE TABLE pairs AS SELECT * FROM every")
+    return Shuffled(connection, np.empty((worlds, rows)))
+
+
+def small_case(rng: Random, kinds: tuple[str, ...]) -> Case:
+    """A case with few enough permutations, published with every column shuffled."""
+    while True:
+        case = replace(random_case(rng, kinds), publication="full_permutation")
+        sizes = [case.groups.count(group) for group in set(case.groups)]
+        if prod(factorial(size) for size in sizes) ** len(case.quasi) <= WORLDS:
+            return case
+
+
+def small_question(rng: Random, case: Case, *, keys: bool) -> Question:
+    """A question whose conditions are about one column each."""
+    question = random_question(rng, case.quasi, case.sensitive, keys=keys)
+    columns = rng.sample([*case.quasi, case.sensitive], rng.randint(0, 1 + len(case.quasi)))
+    parts = [f"({random_condition(rng, [column])})" for column in columns]
+    return replace(question, where=" AND ".join(parts) or None)
+
+
+@law(40)
+@given(RANDOM)
+def test_shuffled_columns_equal_brute_force(rng: Random) -> None:
+    case = small_case(rng, (*NUMBERS, *OTHERS))
+    note(str(case))
+    ask(case, [small_question(rng, case, keys=keys) for keys in (False, False, True, True)])
+
+
+def test_a_group_of_equal_rows_is_told_exactly() -> None:
+    table = pa.table({"age": [1, 1, 1, 2, 2, 2], "sex": ["f"] * 3 + ["m"] * 3, "held": [5, 6, 7, 5, 5, 9]})
+    age, sex, held = (
+        Column.of(name, kind, table[name].to_pylist())
+        for name, kind in (("age", "integer"), ("sex", "string"), ("held", "integer"))
+    )
+    measures = (Measure("COUNT(*)", "count"), Measure("SUM(held)", "sum", "held"), Measure("AVG(age)", "avg", "age"))
+    case = Case((age, sex), held, table, (0, 0, 0, 1, 1, 1), "full_permutation")
+    ask(case, [Question(("sex",), measures, "age = 1"), Question(("age", "sex"), measures)])
+
+
+def test_conditions_that_mix_two_columns_are_refused() -> None:
+    table = pa.table({"age": [1, 2, 3, 4], "zip": [1, 2, 3, 4], "held": [5, 6, 7, 8]})
+    age, zipcode, held = (Column.of(name, "integer", [1]) for name in table.column_names)
+    refused = (
+        "SELECT COUNT(*) FROM microdata WHERE age > 1 OR zip > 2",
+        "SELECT COUNT(*) FROM microdata WHERE age > zip",
+        "SELECT COUNT(*) FROM microdata WHERE age > 1 AND (zip > 2 OR held > 5)",
+        "SELECT SUM(age * held) FROM microdata",
+        "SELECT SUM(age + zip) FROM microdata",
+        "SELECT age + zip, COUNT(*) FROM microdata GROUP BY 1",
+    )
+    with Case((age, zipcode), held, table, (0, 0, 1, 1), "full_permutation").released() as release:
+        for sql in refused:
+            with pytest.raises(QueryError, match=r"mixes .* shuffled apart"):
+                release.ask(sql)
+        together = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE NOT (age < 2 OR zip < 2)").rows()
+        assert together[0]["n_high"] == 3
+
+
+def ask(case: Case, questions: list[Question]) -> None:
+    possible = shuffled(case.table, case.groups)
+    with case.released() as release:
+        for question in questions:
+            _check(question, release.ask(question.sql), possible.answer(question))
+    possible.close()
+
+
+def test_columns_are_asked_without_a_sensitive_one() -> None:
+    """Of location traces: everything is sensitive, every column was shuffled, and answers are as of the others."""
+    table = pa.table({"place": ["a", "a", "b", "c", "c", "d"], "hour": [1, 2, 3, 4, 4, 9], "day": [1, 2, 1, 2, 1, 2]})
+    policy = Policy(quasi=["place", "hour", "day"], guarantee={"k": 3}, publication="full_permutation")
+    measures = (Measure("COUNT(*)", "count"), Measure("SUM(hour)", "sum", "hour"), Measure("MAX(day)", "max", "day"))
+    questions = [
+        Question((), measures, "place = 'a' AND day = 1"),
+        Question(("place",), measures, "hour < 4"),
+        Question(("place", "day"), measures),
+        Question((), measures),
+    ]
+    groups = (0, 0, 0, 1, 1, 1)
+    possible = shuffled(table, groups)
+    with tempfile.TemporaryDirectory() as folder, closing(read(table)) as private:
+        release = publish_groups(private, policy, None, np.array(groups, np.int32), to=Path(folder) / "release")
+        for question in questions:
+            _check(question, release.ask(question.sql), possible.answer(question))
+        release.close()
+    possible.close()

@@ -1,0 +1,401 @@
+"""Whatever goes wrong with a vault: a clear error that tells nothing private, and the vault is as it was."""
+
+import datetime as dt
+import json
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet import Policy, Vault
+from discreet.errors import DiscreetError, GuaranteeError, InputError, PolicyError, ReleaseError, VaultError
+from discreet.release import write
+from vault.steward import ILLS, TOWNS, dump, inspect, left_in, people, policy
+
+SECRETS = (*(town for town in TOWNS if town), *ILLS, "nemo", "424242")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A vault with a release and rows that came since."""
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(people(120))
+        vault.release(tmp_path / "releases" / "1")
+        vault.append(people(120, start=1_000))
+    return tmp_path
+
+
+def refused(place, act, error=VaultError, match=None, *, releases=True):
+    """An act fails with an error that tells nothing private, and leaves the vault and its releases as they were."""
+    before, folders = dump(place / "vault"), left_in(place / "releases")
+    with pytest.raises(error, match=match) as caught, Vault.open(place / "vault") as vault:
+        act(vault)
+    assert isinstance(caught.value, DiscreetError)
+    assert not any(secret in str(caught.value) for secret in SECRETS)
+    assert dump(place / "vault") == before
+    assert left_in(place / "releases") == folders
+    inspect(place / "vault", releases=releases)
+    return str(caught.value)
+
+
+def appends(place, table, error=InputError, match=None):
+    return refused(place, lambda vault: vault.append(table), error, match)
+
+
+def test_another_column(place):
+    rows = people(20, start=5_000)
+    appends(place, rows.append_column("x", pa.array(range(20))), PolicyError, "`x` has no role")
+    appends(place, rows.drop_columns(["town"]), PolicyError, "no column `town`")
+    appends(place, rows.rename_columns(["name", "Age", "town", "weight", "ill"]), PolicyError, "no column `age`")
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("age", pa.array(["424242"] * 20)),
+        ("age", pa.array([1.5] * 20)),
+        ("age", pa.array([dt.date(2020, 1, 1)] * 20)),
+        ("age", pa.array([True] * 20)),
+        ("town", pa.array([424242] * 20)),
+        ("weight", pa.array(["70.5"] * 20)),
+        ("ill", pa.array([424242] * 20)),
+        ("name", pa.array([424242 + i for i in range(20)])),
+    ],
+    ids=str,
+)
+def test_another_type(place, name, values):
+    at = ["name", "age", "town", "weight", "ill"].index(name)
+    rows = people(20, start=5_000).set_column(at, name, values)
+    appends(place, rows, match=f"`{name}` holds .*, expected .* as in the vault")
+
+
+def test_a_number_that_does_not_fit(tmp_path):
+    (tmp_path / "releases").mkdir()
+    small = people(120, age=pa.array([30] * 120, pa.int8()))
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(small)
+    appends(tmp_path, people(20, start=500, age=[424242] * 20), match="`age` holds numbers that do not fit")
+
+
+@pytest.mark.parametrize("values", [[2**53 + 1] * 20, [float("inf")] * 20], ids=["too many digits", "infinite"])
+def test_a_value_that_cannot_be_kept(place, values):
+    name = "age" if isinstance(values[0], int) else "weight"
+    appends(place, people(20, start=5_000, **{name: values}), match=f"`{name}` holds")
+
+
+def test_a_type_that_cannot_be_published(place):
+    appends(place, people(2, start=5_000, town=[["a"], ["b"]]), PolicyError, "cannot be published")
+
+
+def test_a_duplicate_identifier(place):
+    names = [f"nemo {i}" for i in range(9_000, 9_020)]
+    told = appends(place, people(20, name=[*names[:-1], names[3]]), match="1 rows repeat the identifier")
+    assert "row 20" in told
+    told = appends(place, people(20, name=[names[0]] * 20), match="19 rows repeat the identifier")
+    assert "row 2" in told
+    appends(place, people(20, name=[*names[:-1], "nemo 7"]), match="1 of 20 rows have an identifier")
+    appends(place, people(20, start=1_000), match="20 of 20 rows")
+    appends(place, people(20, name=[*names[:-1], None]), match=r"1 rows have no identifier .*row 20")
+
+
+def test_missing_sensitive_values(place):
+    appends(place, people(20, start=5_000, ill=[None] * 3 + [ILLS[0]] * 17), match="`ill` has 3 missing values")
+
+
+def test_missing_sensitive_values_that_are_left_out(tmp_path):
+    (tmp_path / "releases").mkdir()
+    with Vault.create(tmp_path / "vault", policy(missing_sensitive="withhold")) as vault:
+        vault.append(people(50))
+    nobody = people(20, start=5_000, ill=pa.nulls(20, pa.string()))
+    appends(tmp_path, nobody, match="every value of the sensitive column `ill` is missing")
+
+
+def test_no_rows(place):
+    appends(place, people(20).slice(0, 0), match="no rows")
+
+
+def test_what_is_no_table(place, tmp_path):
+    appends(place, tmp_path / "nothing.csv", match="there is no file")
+    appends(place, object(), match="cannot read")
+    (tmp_path / "broken.csv").write_text("name,age,town,weight,ill\nnemo 1,424242\n")
+    appends(place, tmp_path / "broken.csv")
+
+
+@pytest.mark.parametrize(("version", "told"), [(2, "upgrade"), (0, "version of discreet that made it")])
+def test_a_vault_of_another_version(place, version, told):
+    connection = sqlite3.connect(place / "vault" / "vault.sqlite")
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+    before = dump(place / "vault")
+    with pytest.raises(VaultError, match=f"version {version}, expected 1") as caught:
+        Vault.open(place / "vault")
+    assert told in caught.value.hint
+    assert dump(place / "vault") == before
+
+
+def test_what_is_no_vault(place, tmp_path):
+    with pytest.raises(VaultError, match="there is no vault"):
+        Vault.open(tmp_path / "nowhere")
+    with pytest.raises(VaultError, match="there is no vault"):
+        Vault.open(place / "releases" / "1")
+    (place / "vault" / "vault.sqlite").write_bytes(b"424242" * 1_000)
+    with pytest.raises(VaultError, match="is not a vault"):
+        Vault.open(place / "vault")
+
+
+def test_a_damaged_vault(place):
+    path = place / "vault" / "vault.sqlite"
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+    with pytest.raises(VaultError, match=r"damaged|could not be read"), Vault.open(place / "vault") as vault:
+        vault.append(people(20, start=5_000))
+
+
+def test_two_writers_at_once(place):
+    def writing(act):
+        with Vault.open(place / "vault") as other, other._writing():
+            refused(place, act, match="another process is writing")
+
+    writing(lambda vault: vault.append(people(20, start=5_000)))
+    writing(lambda vault: vault.release(place / "releases" / "2"))
+    with Vault.open(place / "vault") as vault, Vault.open(place / "vault") as other, other._writing():
+        assert vault.status().rows == 240  # who only looks need not wait
+
+
+def test_another_process_is_writing(place):
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with Vault.open(place / "vault") as vault, vault._writing():
+            os.write(writing, b"!")
+            signal.pause()
+    try:
+        os.read(reading, 1)
+        refused(place, lambda vault: vault.append(people(20, start=5_000)), match="another process is writing")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(reading)
+        os.close(writing)
+    with Vault.open(place / "vault") as vault:
+        vault.append(people(20, start=5_000))
+
+
+def on_a_full_disk(act, room):
+    """Run an act in a process whose files may not grow beyond some bytes; give the error that it raised."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        told = "nothing"
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+            act()
+        except BaseException as error:  # noqa: BLE001 - a child must never return into the test
+            told = f"{type(error).__name__}: {error}"
+        os.write(writing, told.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as found:
+        told = found.read()
+    os.waitpid(pid, 0)
+    return told
+
+
+@pytest.mark.parametrize("room", [0, 4_096, 20_000, 60_000])
+def test_a_full_disk_while_appending(place, room):
+    before = dump(place / "vault")
+
+    def act():
+        with Vault.open(place / "vault") as vault:
+            vault.append(people(2_000, start=5_000))
+
+    told = on_a_full_disk(act, room)
+    assert told.startswith("VaultError: the vault")
+    assert "the disk is full" in told
+    assert dump(place / "vault") == before
+    inspect(place / "vault")
+    with Vault.open(place / "vault") as vault:
+        assert vault.append(people(2_000, start=5_000)).rows == 2_000
+
+
+@pytest.mark.parametrize("room", [0, 100, 2_000, 4_096, 20_000])
+def test_a_full_disk_while_releasing(place, room):
+    before = dump(place / "vault")
+
+    def act():
+        with Vault.open(place / "vault") as vault:
+            vault.release(place / "releases" / "2")
+
+    told = on_a_full_disk(act, room)
+    assert told.split(":")[0] in {"VaultError", "ReleaseError", "EngineError", "VerificationError"}
+    with Vault.open(place / "vault") as vault:
+        assert len(vault.status().releases) == 1
+    assert left_in(place / "releases") == ["1"]
+    assert dump(place / "vault") == before
+    inspect(place / "vault")
+    with Vault.open(place / "vault") as vault:
+        vault.release(place / "releases" / "2")
+    inspect(place / "vault")
+
+
+@pytest.mark.parametrize("step", ["_stored", "verify_alone", "_settle", "reveal"])
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
+)
+def test_whatever_fails_while_releasing(place, monkeypatch, step, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(write, step, fail)
+    expected = ReleaseError if isinstance(error, OSError) else KeyboardInterrupt
+    before = dump(place / "vault")
+    with pytest.raises(expected), Vault.open(place / "vault") as vault:
+        vault.release(place / "releases" / "2")
+    monkeypatch.undo()
+    assert dump(place / "vault") == before
+    assert left_in(place / "releases") == ["1"]
+    inspect(place / "vault")
+
+
+def test_a_release_that_would_open_a_channel(place, monkeypatch):
+    class Found:
+        ok, vulnerable = False, 7
+
+    monkeypatch.setattr("discreet.audit.auditor.audit", lambda releases: Found())
+    refused(place, lambda vault: vault.release(place / "releases" / "2"), ReleaseError, "would be given away")
+
+
+def deleted(folder):
+    shutil.rmtree(folder)
+
+
+def replaced(folder):
+    rows = pq.read_table(folder / "generalized.parquet")
+    pq.write_table(rows.slice(1), folder / "generalized.parquet")
+
+
+def forged(folder):
+    path = folder / "datapackage.json"
+    about = json.loads(path.read_text())
+    about["discreet"]["rows"] += 1
+    path.write_text(json.dumps(about))
+
+
+def emptied(folder):
+    (folder / "datapackage.json").unlink()
+
+
+@pytest.mark.parametrize("how", [deleted, replaced, forged, emptied])
+def test_a_release_that_was_changed_by_hand(place, how):
+    copy = place / "copy"
+    shutil.copytree(place / "releases" / "1", copy)
+    how(place / "releases" / "1")
+    act = lambda vault: vault.release(place / "releases" / "2")  # noqa: E731
+    told = refused(place, act, match="release 1 of the vault", releases=False)
+    assert "--earlier" in told
+    with Vault.open(place / "vault") as vault:
+        assert vault.status().releases[0].there == (how is replaced)
+        vault.append(people(20, start=5_000))  # rows can still come in
+        vault.release(place / "releases" / "2", earlier=[copy])
+
+
+def test_an_earlier_folder_that_is_not_there(place):
+    act = lambda vault: vault.release(place / "releases" / "2", earlier=[place / "nowhere"])  # noqa: E731
+    refused(place, act, ReleaseError, "there is no folder")
+
+
+def test_the_place_of_a_release_is_taken(place):
+    refused(place, lambda vault: vault.release(place / "releases" / "1"), ReleaseError, "exists already")
+
+
+def test_nothing_to_release(place, tmp_path):
+    with Vault.open(place / "vault") as vault:
+        vault.release(place / "releases" / "2")
+    refused(place, lambda vault: vault.release(place / "releases" / "3"), match="nothing to release: no group changed")
+    (tmp_path / "few" / "releases").mkdir(parents=True)
+    with Vault.create(tmp_path / "few" / "vault", policy()) as vault:
+        with pytest.raises(InputError, match="the vault has no rows"):
+            vault.release(tmp_path / "few" / "releases" / "1")
+        vault.append(people(2))
+    act = lambda vault: vault.release(tmp_path / "few" / "releases" / "1")  # noqa: E731
+    refused(tmp_path / "few", act, GuaranteeError, "no group keeps the guarantee yet, and 2 rows wait")
+
+
+@pytest.mark.parametrize("how", ["edited", "deleted", "in the database"])
+def test_a_policy_that_was_changed(place, how):
+    path = place / "vault" / "policy.json"
+    text = path.read_text()
+    if how == "edited":
+        path.write_text(text.replace('"distinct_l": 3', '"distinct_l": 2'))
+    elif how == "deleted":
+        path.unlink()
+    else:
+        connection = sqlite3.connect(place / "vault" / "vault.sqlite")
+        connection.execute(
+            "UPDATE meta SET value = replace(value, '\"distinct_l\": 3', '\"distinct_l\": 2') WHERE key = 'policy'"
+        )
+        connection.commit()
+        connection.close()
+    before = dump(place / "vault")
+    with pytest.raises(VaultError, match=r"policy of the vault .* was changed"):
+        Vault.open(place / "vault")
+    assert dump(place / "vault") == before
+
+
+def test_a_policy_that_is_changed_while_the_vault_is_open(place):
+    with Vault.open(place / "vault") as vault:
+        (place / "vault" / "policy.json").write_text("{}")
+        with pytest.raises(VaultError, match="was changed"):
+            vault.append(people(20, start=5_000))
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"publication": "anatomy"}, "publication"),
+        ({"partition": "topdown"}, "partition"),
+        ({"guarantee": {"k": 3}}, "guarantee"),
+        ({"guarantee": {"l": 3, "distinct_l": 2}}, "guarantee"),
+        ({"hierarchies": {"age": {"intervals": [5]}}}, "hierarchies"),
+        ({"ordered": ["town"]}, "ordered"),
+        ({"options": {"median": "relaxed"}}, "options.median"),
+        ({"options": {"withheld": 0}}, "options.withheld"),
+    ],
+    ids=str,
+)
+def test_a_policy_that_a_vault_cannot_keep(tmp_path, changes, key):
+    with pytest.raises(PolicyError) as caught:
+        Vault.create(tmp_path / "vault", policy(**changes))
+    assert key in [mistake.key for mistake in caught.value.mistakes]
+    assert left_in(tmp_path) == []
+
+
+def test_a_policy_that_a_vault_can_keep(tmp_path):
+    for at, guarantee in enumerate([{"l": 2}, {"distinct_l": 2}, {"l": 2, "k": 5}, {"k": 5, "distinct_l": 2}]):
+        rules = policy(guarantee=guarantee, partition="mondrian", name="them", options={"withheld": 0.1})
+        with Vault.create(tmp_path / f"{at}", rules) as vault:
+            assert vault.policy == rules
+            assert isinstance(vault.policy, Policy)
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "vault"])
+def test_the_place_of_a_vault_is_taken(tmp_path, kind):
+    path = tmp_path / "vault"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "file":
+        path.write_text("mine")
+    else:
+        Vault.create(path, policy()).close()
+    before = left_in(path) if path.is_dir() else path.read_text()
+    with pytest.raises(DiscreetError, match="exists already"):
+        Vault.create(path, policy())
+    assert (left_in(path) if path.is_dir() else path.read_text()) == before
+    assert left_in(tmp_path) == ["vault"]

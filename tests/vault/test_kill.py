@@ -1,0 +1,170 @@
+"""Killed at any instant, a vault is as it was before the command, or as after it; hundreds of real kills."""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import time
+from collections import Counter
+
+import pytest
+
+from discreet import Vault, verify
+from vault.steward import dump, inspect, left_in, people, policy
+
+TIMES = 100  # of each command
+
+
+def child(act):
+    """Run an act in a process of its own, and give its id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setpgid(0, 0)
+        act()
+    except BaseException:  # noqa: BLE001 - a child must never return into the test
+        os._exit(1)
+    os._exit(0)
+
+
+def killed(act, after):
+    """Run an act in a process of its own, kill it after some seconds, and tell whether it had ended by itself."""
+    pid = child(act)
+    time.sleep(after)
+    os.kill(pid, signal.SIGKILL)
+    _, how = os.waitpid(pid, 0)
+    assert os.WIFSIGNALED(how) or os.waitstatus_to_exitcode(how) == 0, "the child failed by itself"
+    return not os.WIFSIGNALED(how)
+
+
+def took(act):
+    start = time.perf_counter()
+    os.waitpid(child(act), 0)
+    return time.perf_counter() - start
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A vault with a release, in a process that is warm: children start where it is."""
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(people(60))
+        vault.release(tmp_path / "releases" / "1")
+    return tmp_path
+
+
+def append(place, start, rows=20):
+    with Vault.open(place / "vault") as vault:
+        vault.append(people(rows, start=start))
+
+
+def release(place, number):
+    with Vault.open(place / "vault") as vault:
+        vault.release(place / "releases" / f"{number}")
+
+
+def test_append_is_whole_or_nothing(place):
+    chance = random.Random(5)  # noqa: S311
+    took(lambda: append(place, 1_000))
+    limit = took(lambda: append(place, 2_000)) * 1.3
+    names = [f"nemo {i}" for start in (0, 1_000, 2_000) for i in range(start, start + (60 if start == 0 else 20))]
+    ended = 0
+    for at in range(TIMES):
+        start = 10_000 + 100 * at
+        before = dump(place / "vault")
+        done = killed(lambda start=start: append(place, start), chance.uniform(0, limit))
+        if dump(place / "vault") != before:
+            names += [f"nemo {i}" for i in range(start, start + 20)]
+            ended += 1
+        else:
+            assert not done, "it said that all was well, and nothing is there"
+        if at % 5 == 0:
+            inspect(place / "vault", names=names)
+    inspect(place / "vault", names=names)
+    assert 0 < ended < TIMES, "all kills came too early or too late to prove anything"
+
+
+def test_recovery_is_before_or_after(place, monkeypatch):
+    monkeypatch.setattr("discreet.vault.release._audited", lambda before, folder: None)  # reads only, and takes long
+    chance = random.Random(6)  # noqa: S311
+    append(place, 1_000, 200)
+    base, releases = place / "base", place / "releases"
+    (place / "vault").rename(base)
+    shutil.copytree(base, place / "vault")
+    limit = took(lambda: release(place, 0)) * 1.1
+    made, cut_short = 0, Counter()
+    for at in range(2, 2 + TIMES):
+        shutil.rmtree(place / "vault")
+        shutil.copytree(base, place / "vault")
+        done = killed(lambda at=at: release(place, at), chance.uniform(0, limit))
+        to, hidden = releases / f"{at}", [name for name in left_in(releases) if name.startswith(".")]
+        there, status = to.exists(), noted(place)
+        cut_short[status, there, len(hidden)] += 1
+        with Vault.open(place / "vault") as vault:
+            listed = vault.status().releases
+        assert to.exists() == (there or status == "intended"), "a release that was there is gone, or came from nowhere"
+        assert to.exists() or not done
+        assert [made.path.name for made in listed] == ["1", *([f"{at}"] if to.exists() else [])]
+        assert [name for name in left_in(releases) if name.startswith(".")] == []
+        made += to.exists()
+        inspect(place / "vault")
+        if not to.exists():
+            assert dump(place / "vault") == dump(base)
+    assert 0 < made < TIMES
+    print(cut_short)
+
+
+def noted(place):
+    """What the vault says of the release that was under way."""
+    connection = sqlite3.connect(place / "vault" / "vault.sqlite")
+    try:
+        found = connection.execute("SELECT status FROM releases WHERE number = 2").fetchone()
+    finally:
+        connection.close()
+    return None if found is None else found[0]
+
+
+@pytest.mark.parametrize("step", ["begun", "verified", "settled", "renamed", "completed"])
+def test_killed_at_every_step_of_a_release(place, step, monkeypatch):
+    """The instants that random kills seldom meet."""
+    append(place, 1_000, 200)
+    before = dump(place / "vault")
+
+    def die(*_):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def act():
+        if step == "begun":
+            monkeypatch.setattr("discreet.release.write._stored", die)
+        elif step == "verified":
+            monkeypatch.setattr("discreet.vault.release._audited", die)
+        elif step == "settled":
+            monkeypatch.setattr("discreet.release.write.reveal", die)
+        elif step == "renamed":
+            monkeypatch.setattr("discreet.vault.release.complete", die)
+        else:
+            monkeypatch.setattr("discreet.vault.database.Database.close", die)
+        release(place, 2)
+
+    _, how = os.waitpid(child(act), 0)
+    assert os.WIFSIGNALED(how)
+    appears = step in {"settled", "renamed", "completed"}
+    assert noted(place) == {"begun": "begun", "verified": "begun", "completed": "done"}.get(step, "intended")
+    with Vault.open(place / "vault") as vault:
+        assert len(vault.status().releases) == 1 + appears
+    assert left_in(place / "releases") == (["1", "2"] if appears else ["1"])
+    if not appears:
+        assert dump(place / "vault") == before
+    inspect(place / "vault")
+    assert all(verify(place / "releases" / name).ok for name in left_in(place / "releases"))
+    append(place, 2_000, 200)
+    release(place, 3)
+    inspect(place / "vault")
+
+
+def test_a_dead_writer_leaves_no_lock(place):
+    for _ in range(3):
+        killed(lambda: append(place, 500), 0.02)
+    append(place, 700)
+    inspect(place / "vault")
