@@ -29,6 +29,8 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/generalization.py
 	$(BIN)/python bench/full_domain.py
 	$(BIN)/python bench/join.py
+	$(BIN)/python bench/growing.py
+	$(BIN)/python bench/vault.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py

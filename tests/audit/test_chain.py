@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from datetime import date, timedelta
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,6 +22,9 @@ from discreet.audit.inference import CHANNELS, Rule, compare
 from discreet.audit.overlap import plant, search
 from discreet.audit.partners import KINDS, link
 from discreet.errors import InputError, ReleaseError
+from discreet.partition.secret import Secret
+from discreet.publication.publish import grouped, publish_groups
+from discreet.release.release import digest
 from discreet.vault.static import static_all, static_new
 
 RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3)))
@@ -134,8 +139,6 @@ def test_auditor_never_excludes_the_truth(table):
 
 
 # whole audits, from files
-
-KINDS_OF_COLUMNS = ("age", "day", "town", "smokes", "illness")
 
 
 def patients(rows, seed, *, gaps=0.1):
@@ -288,9 +291,60 @@ def test_releases_in_the_wrong_order_are_refused(publish):
         discreet.audit([large, small])
 
 
+def test_manifests_tell_the_order(publish):
+    """Both releases have the same rows, but one names the other as its predecessor."""
+    first, second = (publish(patients(60, seed=1), name) for name in "12")
+    manifest = second.path / "datapackage.json"
+    told = json.loads(manifest.read_text())
+    told["discreet"]["predecessor"] = digest(first.path / "datapackage.json")
+    manifest.write_text(json.dumps(told))
+    assert discreet.audit([first.path, second.path]).ok
+    with pytest.raises(ReleaseError, match="was made after"):
+        discreet.audit([second.path, first.path])
+
+
 def test_releases_of_other_rows_are_refused(publish):
     with pytest.raises(ReleaseError, match="lacks rows"):
         discreet.audit([publish(patients(60, seed=1), "1"), publish(patients(80, seed=2), "2")])
+
+
+AGES = pa.array(range(20, 40), pa.int32())
+KINDS_OF_AGE = {
+    "small": AGES.cast(pa.int8()),
+    "real": pc.divide(AGES.cast(pa.float64()), 4),
+    "exact": AGES.cast(pa.decimal128(12, 2)),
+    "huge": pa.array([10**25 + int(age.as_py()) for age in AGES], pa.decimal128(38, 0)),
+    "day": AGES.cast(pa.date32()),
+    "moment": AGES.cast(pa.int64()).cast(pa.timestamp("us")),
+    "hour": AGES.cast(pa.int32()).cast(pa.time32("s")),
+    "text": AGES.cast(pa.string()),
+}
+
+
+@pytest.mark.parametrize("kind", list(KINDS_OF_AGE))
+def test_types_do_not_matter(tmp_path, kind):
+    """The same groups of the same people, with ages of another type; some diagnoses are missing, and count as a value."""
+    table = patients(120, seed=9)
+    illness = pc.if_else(pc.equal(table["illness"], "a"), None, table["illness"])
+    table = table.set_column(table.schema.get_field_index("illness"), "illness", illness)
+    other = KINDS_OF_AGE[kind].take(pc.index_in(table["age"], value_set=AGES).combine_chunks())
+    found = []
+    for name, age in (("plain", table["age"]), ("other", other)):
+        rows = table.set_column(0, "age", age)
+        rules = policy(missing_sensitive="value", ordered=["age"] if (name, kind) == ("other", "text") else [])
+        made = []
+        for number, size in enumerate((70, 120)):
+            with discreet.read(table.slice(0, size)) as private:
+                groups = grouped(private, policy(missing_sensitive="value"), Secret(1))
+            with discreet.read(rows.slice(0, size)) as private:
+                codes = private.codes("illness")
+                made.append(publish_groups(private, rules, codes, groups, to=tmp_path / f"{name}{number}"))
+        found.append(discreet.audit(made))
+    assert not found[0].ok
+    assert found[0].pairs == found[1].pairs
+    assert found[0].chain == found[1].chain
+    assert found[0].channels == found[1].channels
+    assert None in {value for channel in found[0].channels for value, _ in channel.values}
 
 
 def test_csv_and_parquet_are_compared(tmp_path):

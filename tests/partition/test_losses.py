@@ -37,6 +37,9 @@ def test_bounds_lie_below_losses(name, data):
         sums = groups.sizes @ np.where(chosen, loss.full, prices)
         assert sums == pytest.approx(float(expected))
         assert prices.max() <= loss.full * (1 + 1e-12)
+        lost = groups.sizes[suppressed] // 2
+        added = loss.added(groups, suppressed, lost)
+        assert added == pytest.approx(float(lost @ (loss.full - prices[suppressed])))
         loss.learn(groups, least[tuple(slice(i, None) for i in point)])
         everything = loss.exact(groups, suppressed[:0]) / loss.unit
         assert least[point] <= everything * (1 + 1e-12) <= float(expected) * (1 + 2e-12)

@@ -12,14 +12,15 @@ from discreet.partition.mending import mend
 from partition.spaces import cases, guarantee, keeps, members, ranged
 
 
-def mended(space, sensitive, promised, cuts):
+def mended(space, sensitive, promised, cuts, idle=None):
     """The groups after parts that start at the cuts, in the order of rows, are mended."""
     edges = np.array([0, *cuts, sensitive.size])
     parts = [sensitive[low:high].tolist() for low, high in pairwise(edges)]
     whole = np.array([keeps(part, promised) for part in parts])
     dims = frame(space)
     points = points_of(dims, [axis.codes for axis in space], np.arange(sensitive.size, dtype=np.int32))
-    return mend(points, sensitive, edges, whole, 8, dims, guarantee(promised).thresholds)
+    idle = np.zeros(whole.size, np.bool_) if idle is None else np.array(idle)
+    return mend(points, sensitive, edges, whole, idle, 8, dims, guarantee(promised).thresholds)
 
 
 @settings(max_examples=300, deadline=None)

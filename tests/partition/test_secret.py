@@ -34,3 +34,12 @@ def test_words_fill_all_64_bits():
 
 def test_no_words():
     assert Secret().words(0).size == Secret(1).words(0).size == 0
+
+
+def test_branches_differ():
+    secret = Secret(7)
+    one, other = secret.branch(), secret.branch()
+    assert one.seeded
+    assert not np.array_equal(one.words(100), other.words(100))
+    assert np.array_equal(Secret(7).branch().words(100), Secret(7).branch().words(100))
+    assert not Secret().branch().seeded

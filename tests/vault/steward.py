@@ -67,7 +67,7 @@ def inspect(folder, *, names=None, releases=True):
         if schema is not None:
             _inspect_groups(VaultStore(database, quasi(rules, schema)))
         if names is not None:
-            assert Counter(key for (key,) in database.rows("SELECT key FROM rows")) == Counter(names)
+            assert Counter(key for (key,) in database.rows("SELECT key FROM people")) == Counter(names)
         if releases:
             _inspect_releases(database)
     finally:
@@ -77,6 +77,9 @@ def inspect(folder, *, names=None, releases=True):
 def _inspect_groups(store):
     """Every row is once in a group or waiting, and groups are what their rows make them."""
     found: dict[int, list] = {}
+    homes = "SELECT COUNT(*), (SELECT COUNT(*) FROM rows) FROM people JOIN rows USING (id, node)"
+    assert len(set(store.database.one(homes))) == 1
+    assert store.database.one("SELECT COUNT(*) FROM people") == store.database.one("SELECT COUNT(*) FROM rows")
     rows = "SELECT node, member, sensitive, point, published FROM rows ORDER BY id"
     for node, member, sensitive, point, published in store.database.rows(rows):
         assert member in (0, 1)

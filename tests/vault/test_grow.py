@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from vault.shelf import Shelf
-from vault.tiny_auditor import channels, disjoint, grows, safe, shown
 
 from discreet.vault.model import Column
 from discreet.vault.rule import Rule
+from vault.shelf import Shelf
+from vault.tiny_auditor import channels, disjoint, grows, safe, shown
 
 
 @st.composite
@@ -82,7 +83,7 @@ def play(table, rule, growth, seed):
 
 
 @pytest.mark.parametrize("growth", ["settle", "insert"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(table=tables(), rule=rules, seed=st.integers(0, 99))
 def test_no_release_opens_a_channel(growth, table, rule, seed):
     shelf, releases = play(table, rule, growth, seed)
@@ -112,5 +113,5 @@ def test_every_row_is_once_member_or_waiting(growth, table, rule, seed):
 @given(table=tables(), rule=rules, seed=st.integers(0, 99))
 def test_released_groups_never_change(table, rule, seed):
     _, releases = play(table, rule, "settle", seed)
-    for earlier, later in zip(releases, releases[1:], strict=False):
+    for earlier, later in pairwise(releases):
         assert Counter(map(repr, earlier)) <= Counter(map(repr, later))

@@ -6,7 +6,6 @@ import shutil
 import signal
 import sqlite3
 import time
-from collections import Counter
 
 import pytest
 
@@ -67,18 +66,19 @@ def release(place, number):
 def test_append_is_whole_or_nothing(place):
     chance = random.Random(5)  # noqa: S311
     took(lambda: append(place, 1_000))
-    limit = took(lambda: append(place, 2_000)) * 1.3
+    limit = took(lambda: append(place, 2_000)) * 2
     names = [f"nemo {i}" for start in (0, 1_000, 2_000) for i in range(start, start + (60 if start == 0 else 20))]
     ended = 0
     for at in range(TIMES):
         start = 10_000 + 100 * at
         before = dump(place / "vault")
         done = killed(lambda start=start: append(place, start), chance.uniform(0, limit))
-        if dump(place / "vault") != before:
+        changed = dump(place / "vault") != before
+        assert changed or not done, "it said that all was well, and nothing is there"
+        if changed:
             names += [f"nemo {i}" for i in range(start, start + 20)]
             ended += 1
-        else:
-            assert not done, "it said that all was well, and nothing is there"
+        limit *= 0.95 if done else 1.05  # so that kills come early and late, however busy the machine is
         if at % 5 == 0:
             inspect(place / "vault", names=names)
     inspect(place / "vault", names=names)
@@ -92,15 +92,14 @@ def test_recovery_is_before_or_after(place, monkeypatch):
     base, releases = place / "base", place / "releases"
     (place / "vault").rename(base)
     shutil.copytree(base, place / "vault")
-    limit = took(lambda: release(place, 0)) * 1.1
-    made, cut_short = 0, Counter()
+    limit = took(lambda: release(place, 0)) * 2
+    made = 0
     for at in range(2, 2 + TIMES):
         shutil.rmtree(place / "vault")
         shutil.copytree(base, place / "vault")
         done = killed(lambda at=at: release(place, at), chance.uniform(0, limit))
-        to, hidden = releases / f"{at}", [name for name in left_in(releases) if name.startswith(".")]
+        to = releases / f"{at}"
         there, status = to.exists(), noted(place)
-        cut_short[status, there, len(hidden)] += 1
         with Vault.open(place / "vault") as vault:
             listed = vault.status().releases
         assert to.exists() == (there or status == "intended"), "a release that was there is gone, or came from nowhere"
@@ -108,11 +107,11 @@ def test_recovery_is_before_or_after(place, monkeypatch):
         assert [made.path.name for made in listed] == ["1", *([f"{at}"] if to.exists() else [])]
         assert [name for name in left_in(releases) if name.startswith(".")] == []
         made += to.exists()
+        limit *= 0.95 if done else 1.05
         inspect(place / "vault")
         if not to.exists():
             assert dump(place / "vault") == dump(base)
     assert 0 < made < TIMES
-    print(cut_short)
 
 
 def noted(place):

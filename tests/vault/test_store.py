@@ -14,7 +14,7 @@ from discreet.errors import InternalError, VaultError
 from discreet.vault.database import Database
 from discreet.vault.model import Box, Changes, Column, Cut, Leaf, Node, Placed, Root, Rows, State
 from discreet.vault.pack import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
-from discreet.vault.store import SENSITIVE, VaultStore
+from discreet.vault.store import SENSITIVE, WAITING, VaultStore
 
 COLUMNS = (Column("age", "range"), Column("town", "set"))
 NOBODY = np.zeros(0, np.int64)
@@ -149,9 +149,7 @@ def test_rows_move_and_join(store):
 
 
 def test_waiting_rows_are_found_without_their_group(store):
-    plan = store.database.rows(
-        "EXPLAIN QUERY PLAN SELECT id, point FROM rows WHERE node = 1 AND member = 0 AND published IS NULL ORDER BY id"
-    )
+    plan = store.database.rows(f"EXPLAIN QUERY PLAN {WAITING}", (1,))
     assert "rows_unpublished (member=? AND node=?)" in plan[0][-1]
     assert len(plan) == 1  # no sorting either
 

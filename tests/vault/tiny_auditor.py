@@ -47,55 +47,65 @@ def safe(values, rule):
     return len(held) >= rule.distinct_l and max(held.values()) * rule.l <= held.total()
 
 
-def channels(releases, rule):
-    """Every set that is neither diverse nor empty, in words; `releases` are lists of groups."""
-    found = []
-    links = {
-        (i, t): [partners(group, releases[t]) for group in releases[i]] for t in range(len(releases)) for i in range(t)
-    }
+class _Audit:
+    def __init__(self, releases, rule):
+        self.releases, self.rule, self.found = releases, rule, []
+        self.links = {
+            (i, t): [partners(group, releases[t]) for group in releases[i]]
+            for t in range(len(releases))
+            for i in range(t)
+        }
 
-    def look(what, values):
-        if not safe(values, rule):
-            found.append((what, +values))
+    def look(self, what, values):
+        if not safe(values, self.rule):
+            self.found.append((what, +values))
 
-    def fresh(i, e, t):
-        total = sum((releases[t][j][1] for j in links[i, t][e]), Counter())
-        return total - releases[i][e][1]
+    def values(self, t, j):
+        return self.releases[t][j][1]
 
-    for i, t in links:
-        for e, here in enumerate(links[i, t]):
+    def fresh(self, i, e, t):
+        """What the partners of a group hold beyond it."""
+        return sum((self.values(t, j) for j in self.links[i, t][e]), Counter()) - self.values(i, e)
+
+    def pair(self, i, t, links):
+        for e, here in enumerate(links):
             for j in here:
-                look(f"both {i} {t}", releases[i][e][1] & releases[t][j][1])
-                look(f"new {i} {t}", fresh(i, e, t) & releases[t][j][1])
-        for j, (_, values) in enumerate(releases[t]):
-            whole = [e for e, here in enumerate(links[i, t]) if here == [j]]
+                self.look(f"both {i} {t}", self.values(i, e) & self.values(t, j))
+                self.look(f"new {i} {t}", self.fresh(i, e, t) & self.values(t, j))
+        for j in range(len(self.releases[t])):
+            whole = [e for e, here in enumerate(links) if here == [j]]
             if whole:
-                look(f"together {i} {t}", values - sum((releases[i][e][1] for e in whole), Counter()))
+                self.look(f"together {i} {t}", self.values(t, j) - sum((self.values(i, e) for e in whole), Counter()))
 
-    def strangers(first, t, j):
+    def strangers(self, first, t, j):
         """What is left for somebody in group j of release t who was in none before the first: one way or another."""
         before = []
         for i in range(first):
-            sources = [e for e, here in enumerate(links[i, t]) if j in here]
-            before.append([fresh(i, e, t) for e in sources] or [None])
+            sources = [e for e, here in enumerate(self.links[i, t]) if j in here]
+            before.append([self.fresh(i, e, t) for e in sources] or [None])
         for way in product(*before):
             yield [values for values in way if values is not None]
 
-    def follow(first, t, j, values):
-        values = values & releases[t][j][1]
-        for way in strangers(first, t, j):
-            left = values
+    def follow(self, first, t, j, values):
+        for way in self.strangers(first, t, j):
+            left = values & self.values(t, j)
             for one in way:
                 left = left & one
-            look(f"chain {first} {t}", left)
-            if left and t + 1 < len(releases):
-                for following in links[t, t + 1][j]:
-                    follow(first, t + 1, following, left)
+            self.look(f"chain {first} {t}", left)
+            if left and t + 1 < len(self.releases):
+                for following in self.links[t, t + 1][j]:
+                    self.follow(first, t + 1, following, left)
 
+
+def channels(releases, rule):
+    """Every set that is neither diverse nor empty, in words; `releases` are lists of groups."""
+    audit = _Audit(releases, rule)
+    for (i, t), links in audit.links.items():
+        audit.pair(i, t, links)
     for first, groups in enumerate(releases):
         for j, (_, values) in enumerate(groups):
-            follow(first, first, j, values)
-    return found
+            audit.follow(first, first, j, values)
+    return audit.found
 
 
 def disjoint(groups):

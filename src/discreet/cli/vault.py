@@ -142,9 +142,8 @@ def status(vault: Folder, json: Json = False) -> None:
     if stands.waiting.longest:
         print()
         show.as_table(
-            ["waiting", "members", "in the group of"],
-            [[f"{line.waiting:,}", f"{line.members:,}", _box(line.box)] for line in stands.waiting.longest],
-            left=0,
+            ["in the group of", "waiting", "members"],
+            [[_box(line.box), f"{line.waiting:,}", f"{line.members:,}"] for line in stands.waiting.longest],
         )
 
 
@@ -164,13 +163,16 @@ def _where(path: Path, there: bool) -> str:
 
 
 def _box(box: dict[str, Any]) -> str:
-    """A box in a line; the last column of the table, so that it may be long."""
-    parts = []
-    for name, values in box.items():
-        shown = [str(value) for value in values[:SHOWN]]
-        rest = f" and {len(values) - SHOWN:,} more" if len(values) > SHOWN else ""
-        parts.append(f"{name} {', '.join(shown)}{rest}")
-    return "; ".join(parts)
+    """A box in a line."""
+    return "; ".join(f"{name} {_side(side)}" for name, side in box.items())
+
+
+def _side(side: dict[str, str | None] | list[str | None]) -> str:
+    if isinstance(side, dict):
+        ends = list(dict.fromkeys(side.values()))
+        return "–".join("missing" if end is None else end for end in ends)
+    shown = ["missing" if value is None else value for value in side[:SHOWN]]
+    return ", ".join(shown) + (f" and {len(side) - SHOWN:,} more" if len(side) > SHOWN else "")
 
 
 def _sentences(guarantee: Any) -> list[str]:

@@ -38,6 +38,7 @@ class Partition:
     needs: str | None = None
     spatial: bool = False
     trees: bool = False  # whether every quasi-identifier must have a hierarchy
+    selects: bool = False  # whether it can be told that only some rows are needed
     options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
 
     def assign(self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
@@ -52,9 +53,15 @@ class Partition:
         guarantee: Guarantee,
         secret: Secret,
         options: Mapping[str, Any],
+        needed: int | None = None,
     ) -> IntArray:
-        """The group of every row of a space, -1 for those left out."""
+        """The group of every row of a space, -1 for those left out.
+
+        If only the first so many rows are `needed`, groups without one of them may be left out, too.
+        """
         chosen = {name: value for name, value in options.items() if name in self.options}
+        if self.selects:
+            chosen["needed"] = needed
         module = import_module(f"discreet.partition.{self.name}")
         groups: IntArray = module.assign(space, sensitive, guarantee, secret, **chosen)
         return groups
@@ -70,7 +77,7 @@ PARTITIONS = {
         Partition("local", uses_quasi=True),
         Partition("cluster", uses_quasi=True, spatial=True, options={"boundary": ("moved", "fixed"), "tries": NUMBER}),
         Partition("mondrian", uses_quasi=True, spatial=True, options=CUTS),
-        Partition("topdown", uses_quasi=True, spatial=True),
+        Partition("topdown", uses_quasi=True, spatial=True, selects=True),
         Partition(
             "full_domain",
             uses_quasi=True,

@@ -164,7 +164,7 @@ class _Search:
             return False
         self.open[point] = False
         self.fit[above] = True
-        extra = float(lost @ (self.loss.full - self.loss.prices(groups, broken)))
+        extra = self.loss.added(groups, broken, lost)
         np.maximum(self.extra[below], extra, out=self.extra[below])
         suppressed = int(groups.sizes[broken].sum())
         if suppressed <= self.limit:

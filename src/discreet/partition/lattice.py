@@ -196,7 +196,7 @@ def _packed(codes: npt.NDArray[Any], packs: Sequence[Sequence[int]], axes: Seque
     for pack, column in zip(packs, packed, strict=True):
         span = 1
         for i in pack:
-            column += codes[:, i] * np.int32(span)
+            np.add(column, codes[:, i] * np.int32(span), out=column)
             span *= axes[i].size
     few = all(column.max(initial=0) < 2**16 for column in packed)
     return tuple(column.astype(np.uint16) if few else column for column in packed)

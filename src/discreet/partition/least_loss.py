@@ -49,8 +49,7 @@ def divide(codes, values, rows, scale, asked):  # type: ignore[no-untyped-def]
         if b - a >= 2 * asked.rows:
             here, left = rows[a:b].copy(), np.empty(b - a, np.bool_)
             if cut(codes, values, here, scale, asked, -1, number, left)[0] >= 0:
-                size = left.sum()
-                rows[a : a + size], rows[a + size : b] = here[left], here[~left]
+                size = _part(rows[a:b], here, left)
         if size < 0:
             starts[found] = a
             found += 1
@@ -58,6 +57,20 @@ def divide(codes, values, rows, scale, asked):  # type: ignore[no-untyped-def]
             stack.append((a + size, b))
             stack.append((a, a + size))
     return starts[:found].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _part(rows, here, left):  # type: ignore[no-untyped-def]
+    """Write rows, the left ones first; return how many these are."""
+    low, high = 0, here.size
+    for i in range(here.size):
+        if left[i]:
+            rows[low] = here[i]
+            low += 1
+        else:
+            high -= 1
+            rows[high] = here[i]
+    return low
 
 
 @nb.njit(cache=True, nogil=True)
@@ -138,7 +151,9 @@ def _search(codes, values, rows, scale, asked, column, number, left):  # type: i
             kinds[j] = _renumber(here[j], number)
         elif here[j].min() != here[j].max():
             kinds[j] = 2
-    held = values[rows]
+    held = np.empty(n, np.int32)
+    for i in range(n):
+        held[i] = values[rows[i]]
     seen, stamp = np.zeros((d, n), np.int32), 0
     counts = np.zeros(held.max() + 1, np.int64)
     costs, left_costs = np.empty(n + 1), np.empty(n + 1)
@@ -149,7 +164,7 @@ def _search(codes, values, rows, scale, asked, column, number, left):  # type: i
         if (column >= 0 and j != column) or kinds[j] == 1:
             continue
         keys = _ranks(here[j], kinds[j]) if scale.is_set[j] else here[j]
-        order = np.argsort(keys, kind="mergesort")
+        order = _arranged(keys)
         _sweep(here, held, order, scale, asked, seen, stamp + 1, counts, left_costs, left_holds)
         _sweep(here, held, order[::-1].copy(), scale, asked, seen, stamp + 2, counts, costs, holds)
         stamp += 2
@@ -189,11 +204,30 @@ def _ranks(codes, kinds):  # type: ignore[no-untyped-def]
     counts = np.zeros(kinds, np.int64)
     for code in codes:
         counts[code] += 1
-    rank = np.empty(kinds, np.int32)
-    by_frequency = np.argsort(-counts, kind="mergesort")
+    rank, by_frequency = np.empty(kinds, np.int32), _arranged((codes.size - counts).astype(np.int32))
     for place in range(kinds):
         rank[by_frequency[place]] = place
-    return rank[codes]
+    ranks = np.empty(codes.size, np.int32)
+    for i in range(codes.size):
+        ranks[i] = rank[codes[i]]
+    return ranks
+
+
+@nb.njit(cache=True, nogil=True)
+def _arranged(keys):  # type: ignore[no-untyped-def]
+    """Rows in the order of their keys, those of one key as they stand."""
+    n, low, high = keys.size, keys.min(), keys.max()
+    if high - low > 4 * n:
+        return np.argsort(keys, kind="mergesort")
+    following, order = np.zeros(high - low + 2, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        following[keys[i] - low + 1] += 1
+    for key in range(high - low):
+        following[key + 1] += following[key]
+    for i in range(n):
+        order[following[keys[i] - low]] = i
+        following[keys[i] - low] += 1
+    return order
 
 
 @nb.njit(cache=True, nogil=True)

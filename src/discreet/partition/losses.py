@@ -48,6 +48,10 @@ class Loss(Protocol):
         """What a row of each of these groups costs."""
         ...
 
+    def added(self, groups: Groups, which: Codes, lost: Counts) -> float:
+        """What so many lost rows of these groups cost on top of their price."""
+        ...
+
     def exact(self, groups: Groups, suppressed: Codes) -> int:
         """What the point loses if these groups are suppressed, in units."""
         ...
@@ -80,6 +84,9 @@ class Ncp:
         shares = (leaves / axis.size for axis, leaves in zip(self._axes, self._leaves(groups, which), strict=True))
         prices: Amounts = np.sum(list(shares), axis=0)
         return prices
+
+    def added(self, groups: Groups, which: Codes, lost: Counts) -> float:
+        return float(lost.astype(np.float64) @ (self.full - self.prices(groups, which)))  # mixed types are slow
 
     def exact(self, groups: Groups, suppressed: Codes) -> int:
         sizes = groups.sizes[suppressed]
@@ -123,6 +130,9 @@ class Discernibility:
 
     def prices(self, groups: Groups, which: Codes) -> Amounts:
         return groups.sizes[which].astype(np.float64)
+
+    def added(self, groups: Groups, which: Codes, lost: Counts) -> float:
+        return float(int(lost.sum()) * self._rows - int(lost @ groups.sizes[which]))
 
     def exact(self, groups: Groups, suppressed: Codes) -> int:
         sizes = groups.sizes[suppressed]

@@ -5,6 +5,7 @@ rows of a neighbour that can spare them, whichever costs less NCP; and so on unt
 Neighbours are not sought among all parts: parts stand in the order of the cuts that made them, a balanced
 tree of boxes is laid over that order, and a best-first search through it finds the NEAR parts whose boxes can be
 merged at least cost (it gives up after MOST boxes); the BESIDE parts before and after are looked at, too.
+Parts that are `idle` need not be mended: what nobody takes of them is left out.
 Cost: per broken part a search of at most MOST boxes, and the rows of the parts found.
 Claim: mending_loses_no_row — every row is in one group, and groups are numbered without a gap.
 """
@@ -45,14 +46,14 @@ class Parts(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True)
-def mend(points, values, edges, whole, kinds, frame, rule):  # type: ignore[no-untyped-def]
-    """The group of every row, once parts between the edges that are not `whole` are mended."""
+def mend(points, values, edges, whole, idle, kinds, frame, rule):  # type: ignore[no-untyped-def]
+    """The group of every row, once parts between the edges that are not `whole` are mended; -1 if left out."""
     n, count = values.size, edges.size - 1
     box, counts = new_box(frame), np.zeros(kinds, np.int32)
     members, works = np.empty(n, np.int64), np.empty(n + 1, np.bool_)
     parts = _lay_out(points, edges, members, box, frame)
-    kept = whole.copy()
-    queue = [part for part in range(count) if not whole[part]]
+    kept, idle = whole.copy(), idle.copy()
+    queue = [part for part in range(count) if not (whole[part] or idle[part])]
     done = 0
     while done < len(queue):
         part = queue[done]
@@ -72,7 +73,7 @@ def mend(points, values, edges, whole, kinds, frame, rule):  # type: ignore[no-u
         else:
             _link(parts, mate, members[:both])
             _leave(parts, part)
-            kept[mate] = keeps(values[members[:both]], rule, counts)
+            kept[mate], idle[mate] = keeps(values[members[:both]], rule, counts), False
             if not kept[mate]:
                 queue.append(mate)
         for changed in (part, mate):
@@ -84,8 +85,9 @@ def mend(points, values, edges, whole, kinds, frame, rule):  # type: ignore[no-u
     groups, number = np.empty(n, np.int32), 0
     for part in range(count):
         if parts.size[part]:
-            groups[members[: _gather(parts, part, members, 0)]] = number
-            number += 1
+            left_out = idle[part] and not kept[part]
+            groups[members[: _gather(parts, part, members, 0)]] = -1 if left_out else number
+            number += not left_out
     return groups
 
 

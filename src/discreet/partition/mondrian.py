@@ -61,10 +61,11 @@ def assign(
             )
             return made
 
-        list(threads.map(gather, range(d)))
+        each = map if n <= COARSE else threads.map
+        list(each(gather, range(d)))
         starts, last = cut(0, n, d - 1, coarse=COARSE)
         parts = zip(starts.tolist(), [*starts[1:].tolist(), n], last.tolist(), strict=True)
-        starts = np.concatenate(list(threads.map(lambda part: cut(*part, coarse=0)[0], parts)))
+        starts = np.concatenate(list(each(lambda part: cut(*part, coarse=0)[0], parts)))
     groups = np.empty(n, np.int32)
     groups[rows] = np.repeat(np.arange(starts.size, dtype=np.int32), np.diff(starts, append=n))
     return groups

@@ -31,3 +31,7 @@ class Secret:
         if self._generator is None:
             return np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
         return self._generator.integers(0, 2**64, n, dtype=np.uint64)
+
+    def branch(self) -> Secret:
+        """Another source, for work that goes on at the same time: what it draws does not depend on when."""
+        return self if self._generator is None else Secret(int(self.words(1)[0]))

@@ -86,16 +86,19 @@ def ends(codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
     return low, high
 
 
+def common_nodes(levels: Codes, codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
+    """The lowest level on which all codes of a group share a node, and that node; level -1 if it has no code."""
+    level, node = np.full(count, -1, np.int32), np.zeros(count, np.int32)
+    for i, nodes in enumerate(levels):
+        low, high = ends(nodes[codes], groups, count)
+        shared = (level < 0) & (low == high)
+        level[shared], node[shared] = i, low[shared]
+    return level, node
+
+
 def _tree(levels: Codes, codes: Codes, groups: Codes, count: int) -> npt.NDArray[np.float64]:
     """The leaves under the lowest node that all codes of a group share, among all leaves."""
-    cost = np.ones(count)
-    low, high = ends(codes, groups, count)
-    open_ = np.ones(count, np.bool_)
-    for nodes in levels:
-        lowest, highest = ends(nodes[codes], groups, count)
-        shared = open_ & (lowest == highest)
-        leaves = np.bincount(nodes)[lowest]
-        cost[shared] = np.where(leaves > 1, leaves / nodes.size, 0.0)[shared]
-        open_ &= ~shared
-    cost[low == high] = 0.0
-    return cost
+    leaves, (level, node) = np.zeros(count), common_nodes(levels, codes, groups, count)
+    for i, nodes in enumerate(levels):
+        leaves[level == i] = np.bincount(nodes)[node[level == i]]
+    return np.where(leaves > 1, leaves / levels.shape[1], 0.0)

@@ -27,13 +27,15 @@ from discreet.partition.promises import fewest_rows, keeps
 from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
 
-COARSE = 1 << 16  # rows below which a part is left to one thread
+COARSE = 1 << 16  # rows below which all is left to one thread
 ROUNDS = 3
 SAMPLE = 4096  # rows, which are in random order, among which those that lie far apart are sought
 
 
-def assign(space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, secret: Secret) -> Codes:
-    """The group of every row."""
+def assign(
+    space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, secret: Secret, *, needed: int | None = None
+) -> Codes:
+    """The group of every row; -1 for some of those that share none with the first rows, if only these are `needed`."""
     n, rule, dims = sensitive.size, guarantee.thresholds, frame(space)
     rows = shuffle(secret.words(n))
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
@@ -44,12 +46,14 @@ def assign(space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, s
             made: tuple[IntArray, IntArray] = _part(points, values, rows, low, high, coarse, kinds, dims, rule)
             return made
 
-        starts, whole = part(0, n, coarse=COARSE)
-        parts = zip(starts.tolist(), [*starts[1:].tolist(), n], strict=True)
-        finer = list(threads.map(lambda ends: part(*ends, coarse=0), parts))
-    starts, whole = (np.concatenate(pieces) for pieces in zip(*finer, strict=True))
+        starts, whole = np.zeros(1, np.int64), np.ones(1, np.bool_)
+        for coarse, each in ((n // 2, map), (n // 16, threads.map), (0, threads.map)) if n > COARSE else ((0, map),):
+            edges = zip(starts.tolist(), [*starts[1:].tolist(), n], strict=True)
+            finer = each(lambda ends, coarse=coarse: part(*ends, coarse=coarse), edges)
+            starts, whole = (np.concatenate(pieces) for pieces in zip(*finer, strict=True))
+    idle = np.add.reduceat(rows < (n if needed is None else needed), starts, dtype=np.int64) == 0
     groups = np.empty(n, np.int32)
-    groups[rows] = mend(points, values, np.append(starts, n), whole, kinds, dims, rule)
+    groups[rows] = mend(points, values, np.append(starts, n), whole, idle, kinds, dims, rule)
     return groups
 
 

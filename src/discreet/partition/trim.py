@@ -70,32 +70,36 @@ def _trim(codes, rows, edges, own, k, frame, gone):  # type: ignore[no-untyped-d
 @nb.njit(cache=True, nogil=True)
 def _face(codes, own, spare, j, frame, gone):  # type: ignore[no-untyped-def]
     """The code to cut off a range, at one end or missing, and what is saved per row; nothing if no cut is left."""
-    best, most = np.int64(0), 0.0
+    low, low_next, low_rows = NOWHERE, NOWHERE, 0
+    high, high_next, high_rows = -NOWHERE, -NOWHERE, 0
     missing = 0
     for i in range(codes.size):
-        if codes[i] == gone:
-            missing += NOWHERE if i < own else 1
-    if 0 < missing <= min(spare, codes.size - 1):
-        best, most = np.int64(gone), 1 / missing
-    for sign in (1, -1):
-        end, after, on = NOWHERE, NOWHERE, 0
-        for i in range(codes.size):
-            if codes[i] == gone:
-                continue
-            c, rows = sign * codes[i], NOWHERE if i < own else 1
-            if c < end:
-                end, after, on = c, end, rows
-            elif c == end:
-                on += rows
-            elif c < after:
-                after = c
-        if on == 0 or on > spare or (after == NOWHERE and missing == 0):
+        c, rows = np.int64(codes[i]), NOWHERE if i < own else 1
+        if c == gone:
+            missing += rows
             continue
-        gain = 1.0
-        if after < NOWHERE:
-            gain = abs(frame.places[frame.starts[j] + abs(end)] - frame.places[frame.starts[j] + abs(after)])
-        if gain / on > most:
-            best, most = np.int64(abs(end)), gain / on
+        if c < low:
+            low, low_next, low_rows = c, low, rows
+        elif c == low:
+            low_rows += rows
+        elif c < low_next:
+            low_next = c
+        if c > high:
+            high, high_next, high_rows = c, high, rows
+        elif c == high:
+            high_rows += rows
+        elif c > high_next:
+            high_next = c
+    best, most = np.int64(0), 0.0
+    if 0 < missing <= min(spare, codes.size - 1):
+        best, most = gone, 1 / missing
+    for end, after, rows in ((low, low_next, low_rows), (high, high_next, high_rows)):
+        if 0 < rows <= spare and (low < high or missing):
+            start, gain = frame.starts[j], 1.0
+            if low < high:
+                gain = abs(frame.places[start + end] - frame.places[start + after])
+            if gain / rows > most:
+                best, most = end, gain / rows
     return best, most
 
 

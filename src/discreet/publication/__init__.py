@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft
     from discreet.release.write import Sheet
 
-SHARE = "a share from 0 to 1"
+OF_A_VAULT: dict[str, tuple[str, ...] | str] = {"withheld": "a share from 0 to 1", "growth": ("settle", "insert")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ PUBLICATIONS = {
         Publication("permutation", numeric=True),
         Publication("full_permutation"),
         Publication("swap", numeric=True, grouped=False),
-        Publication("generalization", boxed=True, options={"withheld": SHARE}),  # of a vault alone
+        Publication("generalization", boxed=True, options=OF_A_VAULT),
         Publication("join", boxed=True, options={"variant": ("refinement", "direct")}),
     )
 }

@@ -22,6 +22,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
+from discreet.partition.space import common_nodes, ends
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, ascending, number, store_rows
 from discreet.release.manifest import FieldSpec, Side, TableSpec
@@ -97,27 +98,19 @@ class _Extents:
             gone = codes == len(axis.codes.domain)
             self.absent[groups[gone]] = True
             codes, groups = codes[~gone], groups[~gone]
-        self.low = np.full(count, np.iinfo(np.int32).max, np.int32)
-        self.high = np.full(count, -1, np.int32)
-        np.minimum.at(self.low, groups, codes)
-        np.maximum.at(self.high, groups, codes)
-        self.only_missing = self.high < 0
+        self.low, self.high = ends(codes, groups, count)
+        self.only_missing = self.low > self.high
         self._level, self._node = self._common(codes, groups, count)
         self._sets = _sets(codes, groups, count) if axis.labelled and axis.levels is None else []
 
     def _common(self, codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
         """The lowest level on which the present codes of a group share a node, and the node."""
-        level, node = np.full(count, -1, np.int32), np.zeros(count, np.int32)
-        if self.axis.levels is None:
-            return level, node
-        for number_, nodes in enumerate(self.axis.levels.nodes):
-            low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.full(count, -1, np.int32)
-            np.minimum.at(low, groups, nodes[codes])
-            np.maximum.at(high, groups, nodes[codes])
-            first = (level < 0) & (low == high)
-            level[first], node[first] = number_, low[first]
+        levels = self.axis.levels
+        if levels is None:
+            return np.full(count, -1, np.int32), np.zeros(count, np.int32)
+        level, node = common_nodes(levels.nodes, codes, groups, count)
         root = (self.axis.labelled & self.absent & ~self.only_missing) | (level < 0)
-        level[root], node[root] = len(self.axis.levels.nodes) - 1, 0  # only the root holds a missing value too
+        level[root], node[root] = len(levels.nodes) - 1, 0  # only the root holds a missing value too
         return level, node
 
     def columns(self) -> Iterator[pa.Array]:

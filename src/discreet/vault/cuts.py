@@ -48,11 +48,10 @@ class Pool:
         found, _ = cut(self.codes, self.values, rows, self.scale, asked, column, numbers(self.scale), left)
         return (int(found), left) if found >= 0 else None
 
-    def divide(self, rows: Ints, asked: Asked) -> list[Ints]:
-        """Cut some rows, and the parts again, until no cut saves anything."""
+    def divide(self, rows: Ints, asked: Asked) -> tuple[Ints, Ints]:
+        """Cut some rows, and parts again, until no cut saves anything: rows part by part, and where parts start."""
         order = rows.copy()
-        starts = divide(self.codes, self.values, order, self.scale, asked)
-        return np.split(order, starts[1:])
+        return order, divide(self.codes, self.values, order, self.scale, asked)
 
 
 def asked(rule: Rule, rows: int = 0) -> Asked:

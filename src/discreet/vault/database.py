@@ -21,6 +21,8 @@ FORMAT = 1
 FILE = "vault.sqlite"
 LOCK = "lock"
 MARK = 0x64736372  # says in the header of the file that it is a vault's
+# a commit is on disk; nothing private in temporary files; 64 MB of memory, and of changes that wait in their log
+SETTINGS = ("synchronous = FULL", "temp_store = MEMORY", "cache_size = -65536", "wal_autocheckpoint = 10000")
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -41,14 +43,16 @@ CREATE TABLE leaves (
 CREATE INDEX leaves_changed ON leaves (parent) WHERE changed;
 CREATE INDEX leaves_waiting ON leaves (waiting) WHERE waiting;
 
--- key: the identifiers; since: the append that brought it; published: the release that first had it
+-- rows of a leaf lie together; since: the append that brought it; published: the release that first had it
 CREATE TABLE rows (
-    id INTEGER PRIMARY KEY, key TEXT, node INTEGER, since INTEGER, member INTEGER, published INTEGER,
-    sensitive INTEGER, point BLOB
-);
-CREATE UNIQUE INDEX rows_by_key ON rows (key) WHERE key IS NOT NULL;
-CREATE INDEX rows_by_node ON rows (node);
+    node INTEGER, id INTEGER, member INTEGER, since INTEGER, published INTEGER, sensitive INTEGER, point BLOB,
+    PRIMARY KEY (node, id)
+) WITHOUT ROWID;
 CREATE INDEX rows_unpublished ON rows (member, node) WHERE published IS NULL;
+
+-- where each row is; key: its identifiers
+CREATE TABLE people (id INTEGER PRIMARY KEY, node INTEGER, key TEXT);
+CREATE UNIQUE INDEX people_by_key ON people (key) WHERE key IS NOT NULL;
 
 CREATE TABLE states (
     node INTEGER, release INTEGER, box BLOB, counts BLOB, cohorts BLOB, chain BLOB, PRIMARY KEY (node, release)
@@ -72,14 +76,13 @@ class Database:
         path = folder / FILE
         if not path.is_file():
             raise VaultError(f"there is no vault `{folder}`", hint="make one with `discreet vault init`")
-        self._held = False
         with _translating(folder):
             # the driver's own transactions are off: ours say where they begin
             self._connection = sqlite3.connect(path, timeout=0.2, isolation_level=None)
         try:
             self._check_version()
             with _translating(folder):
-                for setting in ("synchronous = FULL", "temp_store = MEMORY", "cache_size = -65536"):
+                for setting in SETTINGS:
                     self._connection.execute(f"PRAGMA {setting}")
         except BaseException:
             self._connection.close()

@@ -135,6 +135,21 @@ def box_of(points: Floats, columns: Sequence[Column]) -> Box:
     return Box(lows, highs, tuple(sets))
 
 
+def boxes_of(points: Floats, starts: Ints, columns: Sequence[Column]) -> list[Box]:
+    """The boxes of many groups, whose rows stand together from each start to the next."""
+    shape = starts.size, len(columns)
+    lows, highs, sets = np.zeros(shape), np.zeros(shape), np.zeros(shape, object)
+    for j, column in enumerate(columns):
+        here = points[:, j]
+        if column.kind == "range":
+            lows[:, j], highs[:, j] = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
+        elif here.max() < 63:
+            sets[:, j] = np.bitwise_or.reduceat(np.int64(1) << here.astype(np.int64), starts)
+        else:
+            sets[:, j] = [mask(codes) for codes in np.split(here, starts[1:])]
+    return [Box(low, high, tuple(held)) for low, high, held in zip(lows, highs, sets.tolist(), strict=True)]
+
+
 def mask(codes: Floats) -> int:
     """Some codes as the bits of a number."""
     if codes.size < 2 * FEW:
@@ -188,6 +203,10 @@ def lead(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
     waiting = [(root, np.arange(len(points)))]
     while waiting:
         at, rows = waiting.pop()
+        if rows.size <= FEW:
+            for row in rows.tolist():
+                found[row] = _lead_one(forest, at, points[row], space)
+            continue
         node = forest.node(at)
         if node.cut is None or node.left is None or node.right is None:
             found[rows] = at
@@ -203,14 +222,29 @@ def lead(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
     return found
 
 
+def _lead_one(forest: Forest, at: int, point: Floats, space: Box) -> int:
+    node, values = forest.node(at), point.tolist()
+    while (cut := node.cut) is not None:
+        value = values[cut.column]
+        if cut.left:
+            left, right = cut.left >> int(value) & 1, cut.right >> int(value) & 1
+        else:
+            left, right = value <= cut.low_end, value >= cut.high_start
+        if not left and not right:
+            node = _settle_gap(forest, node, point[None, :], space)
+            continue
+        following = node.left if left else node.right
+        if following is None:
+            raise InternalError("a cut has a side that leads nowhere")
+        node = forest.node(following)
+    return node.id
+
+
 def sides(cut: Cut, points: Floats) -> npt.NDArray[np.int8]:
     """On which side of a cut each row is: -1 left, 1 right, 0 neither."""
     here = points[:, cut.column]
     if not cut.left:
         return (here >= cut.high_start).astype(np.int8) - (here <= cut.low_end).astype(np.int8)
-    if len(here) <= FEW:
-        codes = here.astype(np.int64).tolist()
-        return np.array([(cut.right >> code & 1) - (cut.left >> code & 1) for code in codes], np.int8)
     codes = here.astype(np.int64)
     return _holds(cut.right, codes).astype(np.int8) - _holds(cut.left, codes).astype(np.int8)
 

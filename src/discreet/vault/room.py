@@ -19,7 +19,7 @@ from discreet.vault.model import Floats, Ints
 from discreet.vault.rule import Rule
 
 BELIEF = 16.0  # as many rows of a leaf weigh as much as what is known of all rows
-SLACK = 1.3  # rows come many at a time, so fewer wait than if each were looked at by itself
+SLACK = 1.4  # rows come many at a time, so fewer wait than if each were looked at by itself
 WALKS, LONGEST = 64, 2_000
 
 

@@ -6,7 +6,7 @@ independent equivalence class"). A released group stays as it is, box and values
 is new is in a group that is new. So every set that any number of releases leave open is a whole group, or empty,
 though boxes may overlap. Groups that left since the last release are still private: they are made anew
 with the rows that have come since.
-A room is cut in two, where least is lost, once both together would keep no more than a share of its rows waiting.
+As rows leave, the room is cut in two, where least is lost, if both rooms would keep but a share of its rows waiting.
 Cost: of an append, its rows and the rooms they come to; a room reads the groups that left it when it is cut, which is
 about once in as many rows as it has.
 Claim: released_groups_never_change — a group that was released is the same in every later release.
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.vault.cuts import Pool, asked, cut_between
-from discreet.vault.forest import Forest, box_of
+from discreet.vault.forest import Forest, box_of, boxes_of
 from discreet.vault.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
 from discreet.vault.room import affordable
 from discreet.vault.rule import Rule
@@ -27,7 +27,7 @@ from discreet.vault.rule import Rule
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """A leaf: its unreleased rows and some that left it, by their places, and the counts of all that left it."""
+    """A leaf: its rows, none or such as can leave; some that left it, by their places; and counts of all that did."""
 
     node: Node
     here: Ints
@@ -48,13 +48,12 @@ def settle(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
             for group in pending:
                 forest.drop(group)
     own = forest.count(rows.sensitive)
-    grows = affordable(past + own, root.counts, rule)
-    if not grows and not rule.group(own):
+    if not rule.group(own):
         forest.put(leaf=replace(leaf, waiting=len(rows)))
         forest.place(new.ids, at, member=False)
         return
     here = np.arange(len(rows))
-    if grows and known:
+    if known and affordable(past + own, root.counts, rule):
         rows = rows.and_(*(store.rows(group) for group in store.settled(at) if group not in pending))
     pool = Pool.of(rows.points, rows.sensitive, forest.columns, root.space)
     first = Room(forest.node(at), here, np.arange(here.size, len(rows)), past)
@@ -76,16 +75,12 @@ class _Rooms:
             room = waiting.pop()
             found = self.cut(room)
             if found is None:
-                if self.can_leave(room.here):
-                    room = self.leave(room)
+                room = self.leave(room)
                 self.close(room, leaf if room.node is first.node else None)
                 continue
             cut, sides = found
-            apart = [side[: room.here.size] for side in sides]
-            if self.can_leave(room.here) and not all(
-                self.can_leave(room.here[side]) or not side.any() for side in apart
-            ):
-                room = self.leave(room)  # apart they would have to wait
+            if not all(self.can_leave(room.here[side[: room.here.size]]) for side in sides):
+                room = self.leave(room)  # apart, some would have to wait
             waiting += self.part(room, cut, sides)
 
     def count(self, rows: Ints) -> Ints:
@@ -108,12 +103,19 @@ class _Rooms:
         return cut_between(column, kind, values[left], values[~left]), (left, ~left)
 
     def leave(self, room: Room) -> Room:
-        """All rows of a room leave in groups."""
+        """Let all rows of a room leave in groups."""
+        if not room.here.size:
+            return room
         forest = self.forest
-        for group in self.pool.divide(room.here, asked(self.rule)):
+        order, starts = self.pool.divide(room.here, asked(self.rule))
+        numbers = np.repeat(np.arange(starts.size), np.diff(starts, append=order.size))
+        pairs = numbers * forest.width + self.rows.sensitive[order]
+        counts = np.bincount(pairs, minlength=starts.size * forest.width).reshape(starts.size, -1)
+        boxes = boxes_of(self.rows.points[order], starts, forest.columns)
+        nothing = np.zeros(forest.width, np.int64)
+        for group, box, held in zip(np.split(order, starts[1:]), boxes, counts, strict=True):
             node = forest.new(room.node, room.node.stratum)
-            counts, box = self.count(group), box_of(self.rows.points[group], forest.columns)
-            forest.put(leaf=Leaf(node.id, counts, box, box, np.zeros_like(counts), 0, changed=True))
+            forest.put(leaf=Leaf(node.id, held, box, box, nothing, 0, changed=True))
             forest.place(self.rows.ids[group], node.id, member=True)
         nobody = room.here[:0]
         return Room(room.node, nobody, np.concatenate([room.here, room.left]), room.past + self.count(room.here))
@@ -133,11 +135,9 @@ class _Rooms:
         return parts
 
     def close(self, room: Room, leaf: Leaf | None) -> None:
-        """Keep a room as it is now; `leaf` is what it was, if it was one."""
-        forest = self.forest
-        nothing = np.zeros(forest.width, np.int64)
+        """Keep a room that nobody is in; `leaf` is what it was, if it was one before."""
+        nothing = np.zeros(self.forest.width, np.int64)
         if leaf is None:
-            reach = box_of(self.rows.points[np.concatenate([room.here, room.left])], forest.columns)
+            reach = box_of(self.rows.points[room.left], self.forest.columns)
             leaf = Leaf(room.node.id, nothing, None, reach, nothing, 0, changed=False)
-        forest.put(leaf=replace(leaf, past=room.past, waiting=room.here.size))
-        forest.place(self.rows.ids[room.here], room.node.id, member=False)
+        self.forest.put(leaf=replace(leaf, past=room.past, waiting=0))

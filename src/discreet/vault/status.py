@@ -138,16 +138,20 @@ def _waiting(store: VaultStore, policy: Policy, schema: pa.Schema | None, rows: 
 
 
 def _told(box: Box, store: VaultStore, policy: Policy, schema: pa.Schema) -> dict[str, Any]:
-    """A box in values: from and to of a range, or all values of a set."""
+    """A box in words: `low` and `high` of a range, or all values of a set; what is missing is None."""
     told: dict[str, Any] = {}
     for at, column in enumerate(store.columns):
         kind = schema.field(policy.quasi[at]).type
         if column.kind == "set":
-            values = store.values(at, kind).take(pa.array(codes_of(box.sets[at])))
+            told[column.name] = _words(store.values(at, kind).take(pa.array(codes_of(box.sets[at]))))
         else:
-            values = values_at(np.array([box.lows[at], box.highs[at]]), kind)
-        told[column.name] = [None if value is None else str(value) for value in values.to_pylist()]
+            ends = values_at(np.array([box.lows[at], box.highs[at]]), kind)
+            told[column.name] = dict(zip(("low", "high"), _words(ends), strict=True))
     return told
+
+
+def _words(values: pa.Array) -> list[str | None]:
+    return [None if value is None else str(value) for value in values.to_pylist()]
 
 
 def _there(path: Path, name: str) -> bool:

@@ -7,7 +7,7 @@ Claim: store_gives_back_what_it_was_given — roots, nodes, leaves, rows and sta
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from discreet.errors import InternalError
 from discreet.vault.database import Database
-from discreet.vault.model import Changes, Column, Cut, Leaf, Node, Root, Rows, State
+from discreet.vault.model import Changes, Column, Cut, Leaf, Node, Placed, Root, Rows, State
 from discreet.vault.pack import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
 from discreet.vault.rows import texts, values_of
 
 SENSITIVE = -1  # the place of the sensitive column in the dictionary
 LEAF = "SELECT node, counts, box, reach, past, waiting, changed FROM leaves"
 ROWS = "SELECT id, point, sensitive, since, member FROM rows"
+WAITING = f"{ROWS} INDEXED BY rows_unpublished WHERE member = 0 AND node = ? AND published IS NULL ORDER BY id"
 
 
 class VaultStore:
@@ -63,8 +64,7 @@ class VaultStore:
         return self._rows(self.database.rows(f"{ROWS} WHERE node = ? ORDER BY id", (node,)))
 
     def waiting(self, node: int) -> Rows:
-        only = "WHERE node = ? AND member = 0 AND published IS NULL ORDER BY id"
-        return self._rows(self.database.rows(f"{ROWS} {only}", (node,)))
+        return self._rows(self.database.rows(WAITING, (node,)))
 
     def _rows(self, found: Sequence[Any]) -> Rows:
         ids, points, sensitive, since, member = zip(*found, strict=True) if found else ((), (), (), (), ())
@@ -141,28 +141,14 @@ class VaultStore:
         run("CREATE TEMP TABLE IF NOT EXISTS wanted (key TEXT)")
         run("DELETE FROM wanted")
         self.database.run_many("INSERT INTO wanted VALUES (?)", ((key,) for key in keys.to_pylist()))
-        found: int = self.database.one("SELECT COUNT(*) FROM wanted CROSS JOIN rows ON rows.key = wanted.key")[0]
+        found: int = self.database.one("SELECT COUNT(*) FROM wanted CROSS JOIN people ON people.key = wanted.key")[0]
         run("DELETE FROM wanted")
         return found
 
     def save(self, changes: Changes, new: Rows, keys: pa.Array | None) -> None:
         """Carry out what an append changes; `keys` are the identifiers of the new rows, if they have any."""
-        database, placed = self.database, changes.placed
-        at = dict(
-            zip(placed.ids.tolist(), zip(placed.nodes.tolist(), placed.member.tolist(), strict=True), strict=True)
-        )
-        names: Iterable[str | None] = [None] * len(new.ids) if keys is None else keys.to_pylist()
-        points = np.ascontiguousarray(new.points, np.float64)
-        rows = zip(new.ids.tolist(), names, new.since.tolist(), new.sensitive.tolist(), points, strict=True)
-        database.run_many(
-            "INSERT INTO rows VALUES (?, ?, ?, ?, ?, NULL, ?, ?)",
-            (
-                (id_, key, at[id_][0], since, at.pop(id_)[1], value, point.tobytes())
-                for id_, key, since, value, point in rows
-            ),
-        )
-        moved = ((node, member, id_) for id_, (node, member) in at.items())
-        database.run_many("UPDATE rows SET node = ?, member = ? WHERE id = ?", moved)
+        database = self.database
+        self._place(changes.placed, new, keys)
         database.run_many(
             "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_node, changes.nodes)
         )
@@ -181,6 +167,29 @@ class VaultStore:
                 for root in changes.roots
             ),
         )
+
+    def _place(self, placed: Placed, new: Rows, keys: pa.Array | None) -> None:
+        """Put new rows where they belong, and move others."""
+        to = dict(
+            zip(placed.ids.tolist(), zip(placed.nodes.tolist(), placed.member.tolist(), strict=True), strict=True)
+        )
+        names = [None] * len(new.ids) if keys is None else keys.to_pylist()
+        people = [(id_, to[id_][0], key) for id_, key in zip(new.ids.tolist(), names, strict=True)]
+        points = np.ascontiguousarray(new.points, np.float64)
+        rows = [
+            (to[id_][0], id_, to.pop(id_)[1], since, value, point.tobytes())
+            for id_, since, value, point in zip(
+                *(new.ids.tolist(), new.since.tolist(), new.sensitive.tolist(), points), strict=True
+            )
+        ]
+        self.database.run_many("INSERT INTO people VALUES (?, ?, ?)", people)
+        self.database.run_many("INSERT INTO rows VALUES (?, ?, ?, ?, NULL, ?, ?)", sorted(rows))
+        moved = [(id_, node, member) for id_, (node, member) in to.items()]
+        self.database.run_many(
+            "UPDATE rows SET node = ?2, member = ?3 WHERE node = (SELECT node FROM people WHERE id = ?1) AND id = ?1",
+            moved,
+        )
+        self.database.run_many("UPDATE people SET node = ?2 WHERE id = ?1", ((id_, node) for id_, node, _ in moved))
 
     def record(self, states: Sequence[State]) -> None:
         """Keep what a release will show of groups that changed."""

@@ -9,6 +9,9 @@ from dataclasses import fields
 
 from discreet.errors import Mistake, PolicyError
 from discreet.policy import Policy
+from discreet.publication import OF_A_VAULT
+from discreet.vault.rule import Rule
+from discreet.words import nearest
 
 WITHHELD = 0.02  # the share of rows that may wait, unless the policy says otherwise
 
@@ -33,15 +36,16 @@ def _mistakes(policy: Policy) -> Iterator[Mistake]:
         if getattr(policy, key):
             yield Mistake(key, "a vault knows ranges of numbers and dates, and sets of other values; leave it out")
     for key in policy.options:
-        if key != "withheld":
-            yield Mistake(f"options.{key}", "is no option of a vault; expected `withheld`, or none")
+        if key not in OF_A_VAULT:
+            yield Mistake(f"options.{key}", f"is no option of a vault; {nearest(key, OF_A_VAULT)}")
     if policy.options.get("withheld") == 0:
         yield Mistake("options.withheld", "some rows must wait so that others can go; expected more than 0")
 
 
-def withheld(policy: Policy) -> float:
-    """The share of rows that may wait, so that groups can be small."""
-    return float(policy.options.get("withheld", WITHHELD))
+def rule(policy: Policy) -> Rule:
+    """What the groups of a vault must keep to, how many rows may wait so that they can be small, and how they grow."""
+    options = policy.options
+    return Rule.of(policy.guarantee, float(options.get("withheld", WITHHELD)), options.get("growth", "settle"))
 
 
 def to_text(policy: Policy) -> str:

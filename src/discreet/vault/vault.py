@@ -27,7 +27,6 @@ from discreet.vault.intake import Increment, check_unknown, encoded, looked_at, 
 from discreet.vault.model import Rows
 from discreet.vault.recover import recover, unfinished
 from discreet.vault.release import make_release
-from discreet.vault.rule import Rule
 from discreet.vault.status import Status, status
 from discreet.vault.store import VaultStore
 
@@ -56,7 +55,7 @@ class Vault:
     def __init__(self, path: Path, database: Database, policy: Policy) -> None:
         self.path, self.policy = path, policy
         self._database = database
-        self._rule = Rule.of(policy.guarantee, terms.withheld(policy))
+        self._rule = terms.rule(policy)
 
     @classmethod
     def create(cls, folder: str | Path, policy: Policy) -> Vault:
