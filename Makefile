@@ -28,6 +28,7 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/permutation.py
 	$(BIN)/python bench/generalization.py
 	$(BIN)/python bench/full_domain.py
+	$(BIN)/python bench/cluster.py
 	$(BIN)/python bench/join.py
 	$(BIN)/python bench/growing.py
 	$(BIN)/python bench/vault.py

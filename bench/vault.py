@@ -10,6 +10,7 @@ import statistics
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ import discreet
 from discreet.table.people import people
 from measure import verdict
 
-SMALL, INCREMENT, TIMES, LIMIT = 10_000, 1_000, 5, 3
+SMALL, INCREMENT, TIMES, LIMIT = 10_000, 1_000, 7, 3
 POLICY = discreet.Policy(
     identifiers=["name"],
     quasi=["age", "sex", "zipcode", "education", "marital_status", "country"],
@@ -31,34 +32,35 @@ POLICY = discreet.Policy(
 
 def main(rows: int) -> None:
     everybody = people(rows + (TIMES + 1) * INCREMENT, seed=11)
-    with tempfile.TemporaryDirectory() as folder:
-        small, large = (per_increment(everybody, size, Path(folder)) for size in (SMALL, rows))
-    print(f"\n{'a larger vault':20} {'':8}   {verdict(large / small, LIMIT)}")
-
-
-def per_increment(everybody: pa.Table, size: int, folder: Path) -> float:
-    """The seconds that the median append takes, with a release before each."""
-    with discreet.Vault.create(folder / f"vault of {size}", POLICY) as vault:
-        start = time.perf_counter()
-        vault.append(everybody.slice(0, size))
-        filled = time.perf_counter()
-        print(f"{size:,} rows: taken in in {filled - start:.1f} s", end="", flush=True)
-        vault.release(folder / f"{size}-0")
-        print(f", first released in {time.perf_counter() - filled:.1f} s")
-        taken = []
-        for at in range(TIMES + 1):  # the first is a warm-up
-            more = everybody.slice(size + at * INCREMENT, INCREMENT)
+    taken: dict[int, list[float]] = {SMALL: [], rows: []}
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        vaults = {size: stack.enter_context(filled(everybody, size, Path(folder))) for size in taken}
+        for at in range(TIMES + 1):  # the first is a warm-up; by turns, so that both meet the same machine
+            for size, vault in vaults.items():
+                more = everybody.slice(size + at * INCREMENT, INCREMENT)
+                start = time.perf_counter()
+                vault.append(more)
+                taken[size].append(time.perf_counter() - start)
+        middle = {size: statistics.median(seconds[1:]) for size, seconds in taken.items()}
+        print(f"\n{INCREMENT:,} rows more, medians of {TIMES}; then a release")
+        for size, vault in vaults.items():
             start = time.perf_counter()
-            vault.append(more)
-            taken.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        vault.release(folder / f"{size}-1")
-        released = time.perf_counter() - start
-        waiting = vault.status().waiting.rows
-    middle = statistics.median(taken[1:])
-    print(f"  {INCREMENT:,} more: {middle * 1e3:6.0f} ms, the median of {TIMES}; a release after them {released:.1f} s")
-    print(f"  {waiting:,} rows wait")
-    return middle
+            vault.release(Path(folder) / f"{size}-1")
+            released, waiting = time.perf_counter() - start, vault.status().waiting.rows
+            print(f"{size:>10,} rows  {middle[size] * 1e3:6.0f} ms  release {released:5.1f} s  {waiting:,} rows wait")
+    print(f"{'the larger one':>15}  {verdict(middle[rows] / middle[SMALL], LIMIT)}")
+
+
+def filled(everybody: pa.Table, size: int, folder: Path) -> discreet.Vault:
+    """A vault of so many rows that has been released."""
+    vault = discreet.Vault.create(folder / f"vault of {size}", POLICY)
+    start = time.perf_counter()
+    vault.append(everybody.slice(0, size))
+    middle = time.perf_counter()
+    vault.release(folder / f"{size}-0")
+    end = time.perf_counter()
+    print(f"{size:>10,} rows  taken in in {middle - start:.1f} s, released in {end - middle:.1f} s")
+    return vault
 
 
 if __name__ == "__main__":

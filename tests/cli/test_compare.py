@@ -300,7 +300,8 @@ def test_the_chart(comparison, tmp_path, name, start):
     content = path.read_bytes()
     assert content.startswith(start)
     if name.endswith("SVG"):
-        for text in ("anatomy/local", "refused", "median error", "mean width", "not to be published"):
+        texts = ("anatomy/local", "refused", "median error", "mean width", "to publish", "per query")
+        for text in (*texts, "not to be published"):
             assert text in content.decode()
 
 

@@ -1,4 +1,4 @@
-"""What every partition that forms boxes owes, in every form of dimension: judged by plain Python, and by pycanon."""
+"""What every partition that sees a space owes, in every form of dimension: judged by plain Python, and by pycanon."""
 
 from collections import Counter
 
@@ -23,6 +23,8 @@ METHODS = [
     ("mondrian", {"dimension": "round_robin"}),
     ("mondrian", {"median": "relaxed"}),
     ("topdown", {}),
+    ("cluster", {}),
+    ("cluster", {"boundary": "fixed", "tries": 2}),
     ("full_domain", {}),
     ("full_domain", {"suppression": 0.1}),
     ("full_domain", {"loss": "discernibility"}),
@@ -147,9 +149,9 @@ def test_pycanon_agrees(method, promised, tmp_path):
     assert anonymity.l_diversity(frame, box, ["ill"]) >= promised.get("distinct_l", promised.get("l", 1))
 
 
-@pytest.mark.parametrize("name", ["mondrian", "topdown"])
+@pytest.mark.parametrize("name", ["mondrian", "topdown", "cluster"])
 def test_seeds_matter_only_where_rows_are_drawn(name):
-    """TopDown draws; relaxed medians draw between ties; strict Mondrian has nothing to draw from ranges."""
+    """TopDown and Cluster draw; relaxed medians draw between ties; strict Mondrian has nothing to draw from ranges."""
     rng = np.random.default_rng(1)
     space, sensitive = [dimension(rng.integers(0, 30, 400), "range")], np.zeros(400, np.int32)
     options = {"median": "relaxed"} if name == "mondrian" else {}

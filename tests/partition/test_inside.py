@@ -1,6 +1,7 @@
 """Boxes that hold rows: against looking at every box, in any space."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -37,9 +38,9 @@ def test_rows_are_found_in_the_smallest_box(case, word):
     space, groups = case
     mine = [Dimension(d.codes[: groups.size], d.size, d.places, d.levels, d.missing) for d in space]
     sizes = penalties(mine, groups).sum(axis=1)
-    before, inside.WORD = inside.WORD, word
-    found = smallest_boxes(space, groups)
-    inside.WORD = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inside, "WORD", word)
+        found = smallest_boxes(space, groups)
     assert found.size == space[0].codes.size - groups.size
     for row, box in enumerate(found.tolist(), groups.size):
         around = [g for g, rows in enumerate(members(groups)) if all(holds(axis, rows, row) for axis in space)]

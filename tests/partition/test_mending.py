@@ -49,3 +49,10 @@ def test_what_keeps_the_promises_stays():
     space = [ranged(range(12))]
     groups = mended(space, np.zeros(12, np.int32), {"k": 3}, [3, 7])
     assert groups.tolist() == [0] * 3 + [1] * 4 + [2] * 5
+
+
+def test_what_is_idle_is_not_mended():
+    """Of three broken parts two are idle: the third takes the nearer of them, and the other is left out."""
+    space = [ranged([0, 1, 2, 10, 11, 90, 91, 92])]
+    groups = mended(space, np.zeros(8, np.int32), {"k": 4}, [3, 5], idle=[True, False, True])
+    assert groups.tolist() == [0] * 5 + [-1] * 3

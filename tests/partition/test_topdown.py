@@ -35,6 +35,17 @@ def test_topdown_keeps_its_promises(case, seed):
     assert np.array_equal(groups, act())
 
 
+@settings(max_examples=200, deadline=None)
+@given(case=cases(), seed=st.integers(0, 2**32), data=st.data())
+def test_rows_that_are_not_needed_may_be_left_out(case, seed, data):
+    space, sensitive, promised = case
+    needed = data.draw(st.integers(1, sensitive.size))
+    groups = assign(space, sensitive, guarantee(promised), Secret(seed), needed=needed)
+    assert (groups[:needed] >= 0).all()
+    kept = np.flatnonzero(groups >= 0)
+    assert all(keeps(sensitive[kept[rows]].tolist(), promised) for rows in members(groups[kept]))
+
+
 def test_paper_2_figure_1():
     """Seven rows, k = 3: two groups; the paper's own have NCP 62, and the best there are have no more."""
     space = [ranged(column) for column in GOLDEN.T]

@@ -315,6 +315,10 @@ def test_the_place_of_a_release_is_taken(place):
     refused(place, lambda vault: vault.release(place / "releases" / "1"), ReleaseError, "exists already")
 
 
+def test_a_release_inside_the_vault(place):
+    refused(place, lambda vault: vault.release(place / "vault" / "1"), ReleaseError, "inside the vault")
+
+
 def test_nothing_to_release(place, tmp_path):
     with Vault.open(place / "vault") as vault:
         vault.release(place / "releases" / "2")

@@ -52,7 +52,7 @@ def test_a_leaf_is_judged_by_its_own_rows_and_a_little_by_all():
 
 
 def test_more_leaves_are_afforded_if_more_may_wait():
-    counts = SHARES * 3
+    counts = SHARES * 2
     assert not affordable(counts, counts, Rule.of({"distinct_l": 5}, 0.02))
     assert affordable(counts, counts, Rule.of({"distinct_l": 5}, 0.2))
     assert affordable(counts * 10, counts, Rule.of({"distinct_l": 5}, 0.02))

@@ -16,6 +16,7 @@ from discreet import Vault, open_release, verify
 from discreet.audit.auditor import audit
 from discreet.errors import VaultError
 from discreet.release.release import digest
+from discreet.vault.store import VaultStore
 from vault.steward import ILLS, inspect, left_in, people, policy
 
 
@@ -31,9 +32,10 @@ def vault_of(place, *tables, **changes):
     return vault
 
 
-def test_a_growing_table(place):
+@pytest.mark.parametrize("growth", ["settle", "insert"])
+def test_a_growing_table(place, growth):
     names = []
-    with vault_of(place) as vault:
+    with vault_of(place, options={"growth": growth}) as vault:
         for at in range(6):
             rows = people(150, start=1_000 * at)
             names += rows["name"].to_pylist()
@@ -301,6 +303,17 @@ def test_the_policy_option_for_how_many_wait(place):
         with vault_of(place / f"{share}", *rows, options={"withheld": share}) as vault:
             waiting[share] = (vault.status().waiting.rows, vault.status().groups)
     assert waiting[0.01][0] <= waiting[0.5][0]
+
+
+def test_an_append_reads_only_what_its_rows_come_to(place, monkeypatch):
+    read = []
+    decoded = VaultStore._rows
+    monkeypatch.setattr(VaultStore, "_rows", lambda store, found: read.append(len(found)) or decoded(store, found))
+    with vault_of(place, people(20_000)) as vault:
+        vault.release(place / "release")
+        read.clear()
+        vault.append(people(10, start=50_000))
+    assert sum(read) < 2_000
 
 
 def test_progress_is_told(place):

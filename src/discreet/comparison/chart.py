@@ -1,8 +1,8 @@
-"""The chart of a comparison: how far answers are off, how wide their bounds are, and what the release loses."""
+"""The chart of a comparison: how far answers are off, how wide their bounds are, what the release loses, the time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,13 +38,14 @@ def draw(comparison: Comparison, path: Path) -> Path:
 
     outcomes = comparison.outcomes
     with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
-        figure = Figure(figsize=(12, 1.6 + 0.55 * len(outcomes)), layout="constrained")
+        figure = Figure(figsize=(16, 1.6 + 0.55 * len(outcomes)), layout="constrained")
         figure.suptitle(comparison.title, fontsize=12, fontweight="bold", color=INK, wrap=True)
-        errors, losses = figure.subplots(1, 2, sharey=True)
+        errors, losses, times = figure.subplots(1, 3, sharey=True)
         _panel(
             errors,
             outcomes,
             "How far answers are off",
+            _share,
             ("median error", [outcome.error for outcome in outcomes]),
             ("mean error", [outcome.mean_error for outcome in outcomes]),
         )
@@ -52,8 +53,17 @@ def draw(comparison: Comparison, path: Path) -> Path:
             losses,
             outcomes,
             "Bounds and loss",
+            _share,
             ("mean width", [outcome.width for outcome in outcomes]),
             ("loss (NCP)", [outcome.loss for outcome in outcomes]),
+        )
+        _panel(
+            times,
+            outcomes,
+            "Time",
+            _time,
+            ("to publish", [outcome.publish_seconds for outcome in outcomes]),
+            ("per query", [outcome.query_seconds for outcome in outcomes]),
         )
         errors.set_yticks(range(len(outcomes)), [outcome.method for outcome in outcomes])
         errors.set_ylim(len(outcomes) - 0.5, -0.5)  # the first method on top
@@ -62,7 +72,13 @@ def draw(comparison: Comparison, path: Path) -> Path:
     return path
 
 
-def _panel(axes: Axes, outcomes: Sequence[Outcome], title: str, *measures: tuple[str, Sequence[float | None]]) -> None:
+def _panel(
+    axes: Axes,
+    outcomes: Sequence[Outcome],
+    title: str,
+    told: Callable[[float], str],
+    *measures: tuple[str, Sequence[float | None]],
+) -> None:
     """For each method two bars, one for each measure, with the figures beside them."""
     shown = [value for _, values in measures for value in values if value]
     wide = bool(shown) and max(shown) > WIDE * max(min(shown), LEAST)
@@ -72,7 +88,7 @@ def _panel(axes: Axes, outcomes: Sequence[Outcome], title: str, *measures: tuple
         axes.barh(places, [value or 0 for value in values], height=0.36, color=color, label=label)
         for place, value in zip(places, values, strict=True):
             if value is not None:
-                _beside(axes, max(value, least), place, f"{value:,.1%}", INK)
+                _beside(axes, max(value, least), place, told(value), INK)
     for place, (outcome, first) in enumerate(zip(outcomes, measures[0][1], strict=True)):
         if first is None:
             _beside(axes, least, place - 0.19 * (outcome.refused is None), _why(outcome), GREY)
@@ -81,7 +97,7 @@ def _panel(axes: Axes, outcomes: Sequence[Outcome], title: str, *measures: tuple
         axes.set_xlabel("logarithmic scale", fontsize=8, color=GREY)
     axes.set_xlim(least, max(shown, default=1.0) * (4 if wide else 1.18))
     axes.set_title(title, fontsize=10, loc="left", color=INK)
-    axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:,.6g}%")
+    axes.xaxis.set_major_formatter(lambda x, _: told(x).replace(".0%", "%"))
     axes.xaxis.set_minor_formatter(lambda *_: "")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -97,6 +113,14 @@ def _beside(axes: Axes, x: float, y: float, text: str, color: str) -> None:
     axes.annotate(
         text, (x, y), xytext=(4, 0), textcoords="offset points", va="center_baseline", fontsize=8, color=color
     )
+
+
+def _share(value: float) -> str:
+    return f"{value:,.1%}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:,.3g} s" if seconds == 0 or seconds >= 1 else f"{1000 * seconds:,.3g} ms"
 
 
 def _why(outcome: Outcome) -> str:

@@ -66,11 +66,8 @@ def growth(box, point, frame):  # type: ignore[no-untyped-def]
     more = 0.0
     for j in range(point.size):
         x = point[j]
-        if frame.forms[j] == RANGE:
-            if x < box.low[j]:
-                more += min(box.high[j] - x, 1.0) - box.costs[j]
-            elif x > box.high[j]:
-                more += min(x - box.low[j], 1.0) - box.costs[j]
+        if frame.forms[j] == RANGE:  # without a branch: nobody can guess where a point lies
+            more += min(max(box.high[j], x) - min(box.low[j], x), 1.0) - box.costs[j]
         elif frame.forms[j] == TREE:
             level = _climb(box, x, j, frame)
             if level > box.low[j]:
@@ -120,16 +117,16 @@ def cost_of(box, points, members, frame):  # type: ignore[no-untyped-def]
     return box.costs.sum()
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def apart(one, other, frame):  # type: ignore[no-untyped-def]
     """What a box around two points costs."""
     cost = 0.0
     for j in range(one.size):
         x, y = one[j], other[j]
-        if x == y:
-            continue
         if frame.forms[j] == RANGE:
             cost += min(abs(x - y), 1.0)
+        elif x == y:
+            continue
         elif frame.forms[j] == TREE:
             at = frame.roots[j]
             while frame.nodes[at + np.int64(x)] != frame.nodes[at + np.int64(y)]:

@@ -28,7 +28,7 @@ from discreet.partition.kernels import IntArray, deal_cells, shuffle
 from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
 
-COARSE = 1 << 15  # rows below which a part is left to one thread
+COARSE = 1 << 15  # rows below which all is left to one thread
 TRIES = 5
 
 
@@ -46,17 +46,18 @@ def assign(
     rows, words = shuffle(secret.words(n)), secret.words(n)
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1
+    starts, depths = np.zeros(1, np.int64), np.zeros(1, np.int64)
     with ThreadPoolExecutor() as threads:
+        for coarse in (n // 2, n // 16, 0) if n > COARSE else (0,):
 
-        def finer(low: int, high: int, depth: int, *, coarse: int) -> tuple[IntArray, IntArray]:
-            made: tuple[IntArray, IntArray] = part(
-                points, values, rows, words, low, high, depth, coarse, tries, boundary == "moved", kinds, dims, rule
-            )
-            return made
+            def finer(low: int, high: int, depth: int, coarse: int = coarse) -> tuple[IntArray, IntArray]:
+                made: tuple[IntArray, IntArray] = part(
+                    points, values, rows, words, low, high, depth, coarse, tries, boundary == "moved", kinds, dims, rule
+                )
+                return made
 
-        starts, depths = finer(0, n, 0, coarse=COARSE)
-        parts = zip(starts.tolist(), [*starts[1:].tolist(), n], depths.tolist(), strict=True)
-        starts = np.concatenate([made for made, _ in threads.map(lambda told: finer(*told, coarse=0), parts)])
+            made = threads.map(finer, starts.tolist(), [*starts[1:].tolist(), n], depths.tolist())
+            starts, depths = (np.concatenate(pieces) for pieces in zip(*made, strict=True))
     groups: Codes = deal_cells(np.append(starts, n), values, rows, *rule)
     return groups
 

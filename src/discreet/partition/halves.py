@@ -20,6 +20,8 @@ from discreet.partition.promises import fewest_rows, keeps, sweep
 
 DEEP, SHARE = 64, 8  # below so many levels each side needs one row in so many: few rows far out cannot cost long
 
+MANY, RUN = 1 << 14, 16
+
 
 @nb.njit(cache=True, nogil=True)
 def part(points, values, rows, words, low, high, deep, coarse, tries, moved, kinds, frame, rule):  # type: ignore[no-untyped-def]
@@ -40,13 +42,16 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, kin
             fewer = max(fewest, n // SHARE if depth >= DEEP else 0)
             for attempt in range(tries):
                 draw(words[a:b], a, attempt, turns)
-                first = _attract(here, turns, least, most, left, right, frame, right_side)
+                for i in range(n):  # apart from the rest, since these are what the processor waits for
+                    for j in range(d):
+                        spare_points[i, j] = here[turns[i], j]
+                first = _attract(spare_points[:n], turns, least, most, left, right, frame, right_side)
                 held[:n] = theirs
                 divide(held[:n], right_side, spare)
                 if fewer <= first <= n - fewer and keeps(held[:first], rule, counts):
                     size = first if keeps(held[first:n], rule, counts) else 0
                 if size == 0 and moved:
-                    _weigh(here, turns, left, right, frame, margins)
+                    _weigh(spare_points[:n], left, right, frame, margins)
                     by_margin = turns[np.argsort(margins[:n], kind="mergesort")]
                     size = move(by_margin, theirs, first, fewer, rule, counts, works[: n + 1], held, right_side)
                 if size:
@@ -65,12 +70,23 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, kin
 
 @nb.njit(cache=True, nogil=True)
 def draw(words, low, attempt, order):  # type: ignore[no-untyped-def]
-    """Write a random order of the rows from `low` on, another for every part and attempt."""
+    """Write a random order of the rows from `low` on, another for every part and attempt.
+
+    Many rows, which stand in random order anyway, are drawn in runs of neighbours, since memory is slow.
+    """
     salt = _mix(_mix(_mix(np.uint64(low)) ^ np.uint64(words.size)) ^ np.uint64(attempt))
-    for i in range(words.size):
+    length = RUN if words.size > MANY else 1
+    runs = words.size // length
+    for i in range(runs):
         j = below(_mix(words[i] ^ salt), i + 1)
         order[i] = order[j]
         order[j] = i
+    for i in range(runs - 1, -1, -1):
+        first = order[i] * length
+        for j in range(length):
+            order[i * length + j] = first + j
+    for i in range(runs * length, words.size):
+        order[i] = i
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -104,16 +120,19 @@ def _extremes(points, least, most, frame):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, nogil=True)
 def _attract(points, order, least, most, left, right, frame, goes_right):  # type: ignore[no-untyped-def]
-    """Say which points go to the right side; return how many go left. The extreme points count as one row each."""
+    """Say which points go to the right side; return how many go left. The extreme points count as one row each.
+
+    The points are in the order in which they come, which is told so that the side of each can be said of its row.
+    """
     start(left, most, frame)
     start(right, least, frame)
     lefts, rights = 1, 1
     left_cost, right_cost = 0.0, 0.0
-    for i in order:
+    for i in range(order.size):
         more_left, more_right = growth(left, points[i], frame), growth(right, points[i], frame)
         to_left, to_right = (lefts + 1) * more_left + left_cost, (rights + 1) * more_right + right_cost
         goes_left = to_left < to_right or (to_left == to_right and lefts < rights)
-        goes_right[i] = not goes_left
+        goes_right[order[i]] = not goes_left
         if goes_left:
             lefts += 1
             if more_left > 0:
@@ -128,11 +147,10 @@ def _attract(points, order, least, most, left, right, frame, goes_right):  # typ
 
 
 @nb.njit(cache=True, nogil=True)
-def _weigh(points, order, left, right, frame, margins):  # type: ignore[no-untyped-def]
+def _weigh(points, left, right, frame, margins):  # type: ignore[no-untyped-def]
     """Write how much more the left box would grow for each point than the right one."""
-    for turn in range(order.size):
-        point = points[order[turn]]
-        margins[turn] = growth(left, point, frame) - growth(right, point, frame)
+    for i in range(points.shape[0]):
+        margins[i] = growth(left, points[i], frame) - growth(right, points[i], frame)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import numba as nb
 import numpy as np
@@ -39,8 +40,8 @@ def smallest_boxes(space: Sequence[Dimension], groups: Codes) -> Codes:
             ends_ = np.searchsorted(rank[groups[rows]], (first, first + WORD))
             here = rows[slice(*ends_)]
             words = np.concatenate([_words(own, own.codes[here], rank[groups[here]] - first) for own in mine])
-            pieces = zip(np.array_split(codes, PIECES, axis=1), np.array_split(found, PIECES), strict=True)
-            list(threads.map(lambda piece, words=words, first=first: _find(*piece, words, starts, first), pieces))
+            find = partial(_find, words=words, starts=starts, first=first)
+            list(threads.map(find, np.array_split(codes, PIECES, axis=1), np.array_split(found, PIECES)))
     return np.where(found >= 0, by_size[found], np.int32(NOWHERE))
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numba as nb
 import numpy as np
@@ -23,7 +24,7 @@ from discreet.partition.boxes import apart, growth, include, new_box, points_of,
 from discreet.partition.frame import frame
 from discreet.partition.kernels import IntArray, divide, shuffle
 from discreet.partition.mending import mend
-from discreet.partition.promises import fewest_rows, keeps
+from discreet.partition.promises import fewest_rows, keeps, only_counts
 from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
 
@@ -40,16 +41,16 @@ def assign(
     rows = shuffle(secret.words(n))
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1
+    starts, whole = np.zeros(1, np.int64), np.ones(1, np.bool_)
     with ThreadPoolExecutor() as threads:
 
         def part(low: int, high: int, *, coarse: int) -> tuple[IntArray, IntArray]:
             made: tuple[IntArray, IntArray] = _part(points, values, rows, low, high, coarse, kinds, dims, rule)
             return made
 
-        starts, whole = np.zeros(1, np.int64), np.ones(1, np.bool_)
-        for coarse, each in ((n // 2, map), (n // 16, threads.map), (0, threads.map)) if n > COARSE else ((0, map),):
-            edges = zip(starts.tolist(), [*starts[1:].tolist(), n], strict=True)
-            finer = each(lambda ends, coarse=coarse: part(*ends, coarse=coarse), edges)
+        each = map if n <= COARSE else threads.map
+        for coarse in (n // 2, n // 16, 0) if n > COARSE else (0,):
+            finer = each(partial(part, coarse=coarse), starts.tolist(), [*starts[1:].tolist(), n])
             starts, whole = (np.concatenate(pieces) for pieces in zip(*finer, strict=True))
     idle = np.add.reduceat(rows < (n if needed is None else needed), starts, dtype=np.int64) == 0
     groups = np.empty(n, np.int32)
@@ -62,7 +63,7 @@ def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type:
     """Part rows low..high in place; return where the parts start, and whether each keeps the promises."""
     d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
     left, right = new_box(frame), new_box(frame)
-    counts = np.zeros(kinds, np.int32)
+    counts, by_value = np.zeros(kinds, np.int32), not only_counts(rule)
     goes_right, held = np.empty(longest, np.bool_), np.empty(longest, np.int32)
     spare_points, spare = np.empty((longest, d)), np.empty(longest, np.int32)
     starts, whole = np.empty(longest, np.int64), np.empty(longest, np.bool_)
@@ -74,14 +75,16 @@ def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type:
         left_keeps = right_keeps = False
         if kept and n > coarse and n > fewest:
             size = _deal(points[a:b], left, right, frame, goes_right)
-            held[:n] = values[a:b]
-            divide(held[:n], goes_right, spare)
+            if by_value:
+                held[:n] = values[a:b]
+                divide(held[:n], goes_right, spare)
             left_keeps, right_keeps = keeps(held[:size], rule, counts), keeps(held[size:n], rule, counts)
         if not (left_keeps or right_keeps):
             starts[found], whole[found] = a, kept
             found += 1
             continue
-        values[a:b] = held[:n]
+        if by_value:
+            values[a:b] = held[:n]
         divide(points[a:b], goes_right, spare_points)
         divide(rows[a:b], goes_right, spare)
         stack.append((a + size, b, right_keeps))

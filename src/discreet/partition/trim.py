@@ -10,6 +10,8 @@ Claim: trimmed_boxes_cannot_shrink — whichever public rows were left out besid
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numba as nb
 import numpy as np
@@ -20,16 +22,24 @@ from discreet.partition.merge import Counts
 from discreet.partition.space import Codes, Dimension
 
 NOWHERE = 2**40  # beyond every code
+PIECES = 8  # of the groups, for threads
 
 
 def trim(space: Sequence[Dimension], rows: Codes, edges: Counts, private: int, k: int) -> Codes:
     """The rows that stay, of groups that stand between the edges, each with its private rows first and one at least."""
-    rows, dims = rows.copy(), frame(space)
-    codes = np.stack([dimension.codes[rows] for dimension in space])
+    dims = frame(space)
     gone = np.array([dimension.size - 1 if dimension.missing else NOWHERE for dimension in space])
-    own = np.add.reduceat(rows < private, edges[:-1], dtype=np.int64)
-    stays: npt.NDArray[np.bool_] = _trim(codes, rows, edges, own, k, dims, gone)
-    return rows[stays]
+
+    def piece(inner: Counts) -> Codes:
+        here = rows[inner[0] : inner[-1]].copy()
+        codes = np.stack([dimension.codes[here] for dimension in space])
+        own = np.add.reduceat(here < private, inner[:-1] - inner[0], dtype=np.int64)
+        stays: npt.NDArray[np.bool_] = _trim(codes, here, inner - inner[0], own, k, dims, gone)
+        return here[stays]
+
+    cuts = np.linspace(0, edges.size - 1, min(PIECES, edges.size - 1) + 1).astype(np.int64)
+    with ThreadPoolExecutor() as threads:
+        return np.concatenate(list(threads.map(piece, [edges[a : b + 1] for a, b in pairwise(cuts)])))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -74,7 +84,7 @@ def _face(codes, own, spare, j, frame, gone):  # type: ignore[no-untyped-def]
     high, high_next, high_rows = -NOWHERE, -NOWHERE, 0
     missing = 0
     for i in range(codes.size):
-        c, rows = np.int64(codes[i]), NOWHERE if i < own else 1
+        c, rows = codes[i], NOWHERE if i < own else 1
         if c == gone:
             missing += rows
             continue
@@ -90,7 +100,7 @@ def _face(codes, own, spare, j, frame, gone):  # type: ignore[no-untyped-def]
             high_rows += rows
         elif c > high_next:
             high_next = c
-    best, most = np.int64(0), 0.0
+    best, most = 0, 0.0
     if 0 < missing <= min(spare, codes.size - 1):
         best, most = gone, 1 / missing
     for end, after, rows in ((low, low_next, low_rows), (high, high_next, high_rows)):

@@ -48,10 +48,12 @@ class Axis:
 
     def kept(self, rows: npt.NDArray[np.bool_]) -> Axis:
         """The axis of some rows alone: nothing of it tells which values the others had."""
-        held, codes = np.unique(self.codes.codes[rows], return_inverse=True)
+        codes = self.codes.codes[rows]
+        there = np.bincount(codes, minlength=self.codes.size) > 0
+        held, codes = np.flatnonzero(there), (np.cumsum(there, dtype=np.int32) - 1)[codes]
         missing = self.codes.missing and bool(held.size) and int(held[-1]) == len(self.codes.domain)
         domain = self.codes.domain.take(pa.array(held[: held.size - missing]))
-        return replace(self, codes=Codes(codes.astype(np.int32), domain, missing))
+        return replace(self, codes=Codes(codes, domain, missing))
 
     @cached_property
     def dimension(self) -> Dimension:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,20 @@ class Pool:
         left = np.empty(rows.size, np.bool_)
         found, _ = cut(self.codes, self.values, rows, self.scale, asked, column, numbers(self.scale), left)
         return (int(found), left) if found >= 0 else None
+
+    def cuts(self, rows: Ints, tries: Sequence[Asked]) -> Iterator[tuple[int, Flags]]:
+        """Cuts that are worth a try: the best of all, and the best of each column, each time something is asked."""
+        best = self.cut(rows, tries[0])
+        if best is None:
+            return
+        yield best
+        seen = {best[1].tobytes()}
+        for asked in tries:
+            for column in range(len(self.codes)):
+                found = self.cut(rows, asked, column)
+                if found is not None and found[1].tobytes() not in seen:
+                    seen.add(found[1].tobytes())
+                    yield found
 
     def divide(self, rows: Ints, asked: Asked) -> tuple[Ints, Ints]:
         """Cut some rows, and parts again, until no cut saves anything: rows part by part, and where parts start."""

@@ -16,7 +16,6 @@ Claim: no_release_opens_a_channel — whoever holds all releases finds no set of
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,8 +24,8 @@ import numpy as np
 from discreet.vault.cuts import Pool, asked, cut_between
 from discreet.vault.forest import box_of, sides
 from discreet.vault.history import History, Shown
-from discreet.vault.model import Box, Cut, Flags, Ints, Leaf, Node, Root, Rows
-from discreet.vault.room import affordable
+from discreet.vault.model import Box, Cut, Ints, Leaf, Node, Root, Rows
+from discreet.vault.room import affordable, are_affordable
 from discreet.vault.rule import Rule
 
 BALANCED = 3  # if the best cuts are not allowed, those are tried whose parts have at least so large a share
@@ -124,29 +123,16 @@ class _Leaves:
         """Cut a group in two, if it can be afforded and is allowed."""
         if not group.members.size or not affordable(self.count(group.members), self.root.counts, self.rule):
             return None
-        seen: set[bytes] = set()
-        for column, left in self.candidates(group):
-            if left.tobytes() in seen:
-                continue
-            seen.add(left.tobytes())
+        tries = [asked(self.rule), asked(self.rule, group.members.size // BALANCED)]
+        for column, left in self.pool.cuts(group.members, tries):
             parts = [group.members[left], group.members[~left]]
-            if self.history.allows(group.node.id, [self.shown(part) for part in parts], self.rule):
+            shown = [self.shown(part) for part in parts]
+            if are_affordable([counts for counts, _ in shown], self.root.counts, self.rule) and self.history.allows(
+                group.node.id, shown, self.rule
+            ):
                 cut, waiting = self.led(column, parts, group.waiting)
                 return self.cut(group.node, cut, [(parts[0], waiting[0]), (parts[1], waiting[1])])
         return None
-
-    def candidates(self, group: _Group) -> Iterator[tuple[int, Flags]]:
-        """Cuts that are worth a try: the best of all, the best of each column, and those with parts of like size."""
-        rows = group.members
-        best = self.pool.cut(rows, asked(self.rule))
-        if best is None:
-            return
-        yield best
-        for least in (0, rows.size // BALANCED):
-            for column in range(len(self.history.forest.columns)):
-                found = self.pool.cut(rows, asked(self.rule, least), column)
-                if found is not None:
-                    yield found
 
     def led(self, column: int, parts: list[Ints], waiting: Ints) -> tuple[Cut, list[Ints]]:
         """The cut between two parts, and who waits on which side of it; values that it has not seen go left."""

@@ -13,7 +13,7 @@ first sight and never change, so a vector of counts may be shorter than a later 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -191,7 +191,6 @@ class Changes:
     gone: Sequence[int]
     placed: Placed
     joined: int = 0  # rows that became members
-    notes: dict[str, int] = field(default_factory=dict)  # how many adds, inserts and splits were done and refused
 
 
 class Store(Protocol):

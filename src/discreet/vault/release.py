@@ -57,6 +57,8 @@ def make_release(
 ) -> Release:
     """Write the next release to `to`; the caller is the only writer, and has recovered."""
     database = store.database
+    if database.folder.resolve() in to.absolute().parents:
+        raise ReleaseError(f"`{to}` is inside the vault, which is private", hint="choose another folder")
     free(to)
     before = past(store, earlier)
     number = before[-1].number + 1 if before else 1

@@ -12,6 +12,8 @@ Claim: waiting_is_as_simulated — rows that are drawn and led away in a simulat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numba as nb
 import numpy as np
 
@@ -19,7 +21,8 @@ from discreet.vault.model import Floats, Ints
 from discreet.vault.rule import Rule
 
 BELIEF = 16.0  # as many rows of a leaf weigh as much as what is known of all rows
-SLACK = 1.4  # rows come many at a time, so fewer wait than if each were looked at by itself
+SLACK = 2.0  # rows come many at a time, so about half as many wait for distinct values as if they came one by one
+DOUBT = 3.0  # standard errors
 WALKS, LONGEST = 64, 2_000
 
 
@@ -35,14 +38,26 @@ def expected(counts: Ints, all_counts: Ints, rule: Rule) -> float:
     if rule.distinct_l > 1:
         longest = float(_collected(shares, rule.distinct_l, fewest))
     if rule.l > 1:
+        top = int(np.argmax(shares))  # a walk may hardly ever end: its share is taken to be as large as it may well be
+        shares[top] += DOUBT * np.sqrt(shares[top] * (1 - shares[top]) / (rows + BELIEF))
         longest = max(longest, float(_walked(np.cumsum(shares), rule.l, fewest)))
     return longest
 
 
 def affordable(counts: Ints, all_counts: Ints, rule: Rule) -> bool:
-    """Whether two leaves in the place of one, with rows of such counts, would keep few enough waiting."""
+    """Whether two leaves in the place of one, whose rows have these counts, would keep few enough waiting."""
     rows = int(counts.sum())
-    return rows >= 2 * rule.fewest and 2 * expected(counts, all_counts, rule) <= SLACK * rule.withheld * rows
+    return rows >= 2 * rule.fewest and 2 * expected(counts, all_counts, rule) <= _share(rule) * rows
+
+
+def are_affordable(parts: Sequence[Ints], all_counts: Ints, rule: Rule) -> bool:
+    """Whether leaves with rows of such counts would keep few enough waiting."""
+    rows = sum(int(counts.sum()) for counts in parts)
+    return sum(expected(counts, all_counts, rule) for counts in parts) <= _share(rule) * rows
+
+
+def _share(rule: Rule) -> float:
+    return rule.withheld * (SLACK if rule.l == 1 else 1.0)
 
 
 @nb.njit(cache=True, nogil=True)

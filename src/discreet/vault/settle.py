@@ -21,7 +21,7 @@ import numpy as np
 from discreet.vault.cuts import Pool, asked, cut_between
 from discreet.vault.forest import Forest, box_of, boxes_of
 from discreet.vault.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
-from discreet.vault.room import affordable
+from discreet.vault.room import affordable, are_affordable
 from discreet.vault.rule import Rule
 
 
@@ -91,16 +91,15 @@ class _Rooms:
 
     def cut(self, room: Room) -> tuple[Cut, tuple[Flags, Flags]] | None:
         """Where to cut a room, and who is on which side; None if it should stay whole."""
-        everybody = np.concatenate([room.here, room.left])
         if not affordable(room.past + self.count(room.here), self.root.counts, self.rule):
             return None
-        found = self.pool.cut(everybody, asked(self.rule))
-        if found is None:
-            return None
-        column, left = found
-        values = self.rows.points[everybody, column]
-        kind = self.forest.columns[column].kind
-        return cut_between(column, kind, values[left], values[~left]), (left, ~left)
+        everybody = np.concatenate([room.here, room.left])
+        for column, left in self.pool.cuts(everybody, [asked(self.rule)]):
+            sides = left, ~left
+            if are_affordable([self.count(everybody[side]) for side in sides], self.root.counts, self.rule):
+                values, kind = self.rows.points[everybody, column], self.forest.columns[column].kind
+                return cut_between(column, kind, values[left], values[~left]), sides
+        return None
 
     def leave(self, room: Room) -> Room:
         """Let all rows of a room leave in groups."""
