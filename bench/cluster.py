@@ -14,8 +14,8 @@ import numpy as np
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import deal, local
 from discreet.partition.secret import Secret
-from generalization import alone, formed, ncp, ranges, seconds, table, warm_up
-from measure import verdict
+from generalization import alone, formed, ncp, ranges, table, warm_up
+from measure import seconds, verdict
 
 PROMISED = {"l": 10}
 SECONDS, GIGABYTES, GROWTH = 10, 1, 13

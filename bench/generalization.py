@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import multiprocessing
 import resource
-import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -22,12 +21,12 @@ from data import DOMAINS
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension, penalties
-from measure import verdict
+from measure import seconds, verdict
 
 K, L = 10, 10
 PROMISED = ({"k": K}, {"k": K, "distinct_l": L}, {"k": K, "l": L})
 FASTER, TIMES_THE_SORT, GIGABYTES, MINUTE = 200, 3, 1, 60
-TOPDOWN_K, TOPDOWN_DIMENSIONS = 50, ("age", "education", "workclass", "country")
+TOPDOWN_K, TOPDOWN_COLUMNS = 50, (("age", "education", "workclass", "country"), tuple(DOMAINS))
 TIMES = 5
 
 
@@ -50,17 +49,6 @@ def ranges(columns: dict[str, np.ndarray]) -> list[Dimension]:
 def ncp(space: list[Dimension], groups: np.ndarray) -> float:
     """The normalised certainty penalty, as a share of the most there can be."""
     return float(np.bincount(groups) @ penalties(space, groups).mean(axis=1) / groups.size)
-
-
-def seconds(*acts: Callable[[], object], times: int = TIMES) -> list[float]:
-    """The median time of each act; they take turns, so that a busy machine is busy for all of them."""
-    taken: list[list[float]] = [[] for _ in acts]
-    for _ in range(times):
-        for act, times_taken in zip(acts, taken, strict=True):
-            start = time.perf_counter()
-            act()
-            times_taken.append(time.perf_counter() - start)
-    return [statistics.median(times_taken) for times_taken in taken]
 
 
 def formed(name: str, columns: dict[str, np.ndarray], sensitive: np.ndarray, promised: dict[str, int]) -> np.ndarray:
@@ -96,7 +84,7 @@ def against_anonypy(rows: int) -> None:
                 groups[part.to_numpy()] = number
             its[l] = taken, len(parts), ncp(space, groups)
         their_time, their_groups, their_loss = its[l]
-        (own_time,) = seconds(lambda promised=promised: formed("mondrian", columns, sensitive, promised))
+        (own_time,) = seconds(lambda promised=promised: formed("mondrian", columns, sensitive, promised), times=TIMES)
         groups = formed("mondrian", columns, sensitive, promised)
         assert Guarantee.of(promised).holds(Histograms.of(groups, sensitive)).all()
         loss = ncp(space, groups)
@@ -112,7 +100,9 @@ def against_the_sort(rows: int, promised: dict[str, int]) -> tuple[float, float,
     columns, sensitive = table(rows)
     warm_up("mondrian", promised)
     sort, own = seconds(
-        lambda: np.lexsort(list(columns.values())), lambda: formed("mondrian", columns, sensitive, promised)
+        lambda: np.lexsort(list(columns.values())),
+        lambda: formed("mondrian", columns, sensitive, promised),
+        times=TIMES,
     )
     groups = formed("mondrian", columns, sensitive, promised)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -120,9 +110,9 @@ def against_the_sort(rows: int, promised: dict[str, int]) -> tuple[float, float,
     return sort, own, int(groups.max()) + 1, peak
 
 
-def against_the_clock(rows: int) -> tuple[float, int, float]:
+def against_the_clock(rows: int, names: tuple[str, ...]) -> tuple[float, int, float]:
     columns, sensitive = table(rows)
-    columns, promised = {name: columns[name] for name in TOPDOWN_DIMENSIONS}, {"k": TOPDOWN_K}
+    columns, promised = {name: columns[name] for name in names}, {"k": TOPDOWN_K}
     warm_up("topdown", promised)
     (taken,) = seconds(lambda: formed("topdown", columns, sensitive, promised), times=1)
     groups = formed("topdown", columns, sensitive, promised)
@@ -143,10 +133,10 @@ def main(rows: int, few: int) -> None:
         print(f"  {promised}: {own:.2f} s, sort {sort:.2f} s, {groups:,} groups")
         print(f"    times the sort        {verdict(own / sort, TIMES_THE_SORT)}")
         print(f"    gigabytes, at most    {verdict(peak, GIGABYTES)}")
-    taken, groups, loss = alone(against_the_clock, rows)
-    title = f"topdown, k = {TOPDOWN_K}, {len(TOPDOWN_DIMENSIONS)} ranges"
-    print(f"{rows:,} rows, {title}: {groups:,} groups, NCP {loss:.4f}")
-    print(f"    seconds               {verdict(taken, MINUTE)}")
+    for names in TOPDOWN_COLUMNS:
+        taken, groups, loss = alone(against_the_clock, rows, names)
+        print(f"{rows:,} rows, topdown, k = {TOPDOWN_K}, {len(names)} ranges: {groups:,} groups, NCP {loss:.4f}")
+        print(f"    seconds               {verdict(taken, MINUTE)}")
     against_anonypy(few)
 
 

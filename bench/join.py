@@ -5,11 +5,9 @@ The join may take ten times as long as the plain algorithm, beside the time to r
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
-from measure import verdict
+from measure import seconds, verdict
 
 QUASI = ("age", "income", "famsize", "education")
-PRIVATE, K, TIMES, LIMIT = 10_000, 50, 3, 10
+VARIANTS = ("direct", "refinement")
+PRIVATE, K, TIMES, LIMIT = 10_000, 50, 5, 10
 
 
 def people(rows: int) -> pa.Table:
@@ -34,44 +33,36 @@ def people(rows: int) -> pa.Table:
     return pa.table({"id": np.arange(rows), **columns, "illness": chance.integers(0, 50, rows)})
 
 
-def seconds(act: Callable[[Path], object]) -> float:
-    taken = []
-    for _ in range(TIMES + 1):  # the first is a warm-up
-        with tempfile.TemporaryDirectory() as folder:
-            start = time.perf_counter()
-            act(Path(folder) / "release")
-            taken.append(time.perf_counter() - start)
-    return statistics.median(taken[1:])
-
-
 def main(rows: int) -> None:
-    everybody = people(rows)
+    everybody, private = people(rows), people(rows).slice(0, PRIVATE)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "public.parquet"
         pq.write_table(everybody.drop_columns(["illness"]), path)
-        private = everybody.slice(0, PRIVATE)
 
-        def read(_: Path) -> None:
+        def read() -> None:
             with discreet.read(path) as public:
                 public.engine.run(public.select(["id", *QUASI]))
 
-        reading = seconds(read)
-        print(f"{PRIVATE:,} private rows, {rows:,} public ones, read in {reading:.2f} s; medians of {TIMES}")
+        def publish(partition: str, variant: str | None) -> None:
+            joint = {"publication": "join", "join": "id", "options": {"variant": variant}}
+            policy = discreet.Policy(
+                identifiers=["id"],
+                quasi=QUASI,
+                sensitive="illness",
+                guarantee={"k": K},
+                partition=partition,
+                **({"publication": "generalization"} if variant is None else joint),
+            )
+            with tempfile.TemporaryDirectory() as to:
+                discreet.publish(private, policy, public=path if variant else None, to=Path(to) / "release")
+
+        print(f"{PRIVATE:,} private rows, {rows:,} public ones; medians of {TIMES}, in turns")
         for partition in ("mondrian", "topdown"):
-            policy = {
-                "identifiers": ["id"],
-                "quasi": QUASI,
-                "sensitive": "illness",
-                "guarantee": {"k": K},
-                "partition": partition,
-            }
-            alone = discreet.Policy(publication="generalization", **policy)
-            plain = seconds(lambda to, alone=alone: discreet.publish(private, alone, to=to))
-            print(f"\n{partition}: alone {plain:.2f} s")
-            for variant in ("direct", "refinement"):
-                joint = discreet.Policy(publication="join", join="id", options={"variant": variant}, **policy)
-                taken = seconds(lambda to, joint=joint: discreet.publish(private, joint, public=path, to=to))
-                print(f"{variant:10} {taken:6.2f} s, less reading   {verdict((taken - reading) / plain, LIMIT)}")
+            acts = [partial(publish, partition, variant) for variant in (None, *VARIANTS)]
+            reading, alone, *taken = seconds(read, *acts, times=TIMES, warm_up=True)
+            print(f"\n{partition}: alone {alone:.2f} s, reading the public table {reading:.2f} s")
+            for variant, own in zip(VARIANTS, taken, strict=True):
+                print(f"{variant:10} {own:6.2f} s, less reading   {verdict((own - reading) / alone, LIMIT)}")
 
 
 if __name__ == "__main__":

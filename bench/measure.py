@@ -1,4 +1,4 @@
-"""Run acts in processes of their own and report their time and peak memory, side by side in one run."""
+"""Time acts side by side in one run: in turns, or in processes of their own with their peak memory."""
 
 from __future__ import annotations
 
@@ -16,6 +16,18 @@ class Cost:
     gigabytes: float
 
 
+def seconds(*acts: Callable[[], object], times: int = 3, warm_up: bool = False) -> list[float]:
+    """The median time of each act; they take turns, so that a busy machine is busy for all of them."""
+    taken: list[list[float]] = [[] for _ in acts]
+    for turn in range(times + warm_up):
+        for act, times_taken in zip(acts, taken, strict=True):
+            start = time.perf_counter()
+            act()
+            if turn >= warm_up:
+                times_taken.append(time.perf_counter() - start)
+    return [statistics.median(times_taken) for times_taken in taken]
+
+
 def cost(
     act: Callable[..., None], *arguments: object, times: int = 3, warm_up: tuple[object, ...] | None = None
 ) -> Cost:
@@ -31,10 +43,8 @@ def cost(
 def _run(act: Callable[..., None], arguments: tuple[object, ...], warm_up: tuple[object, ...] | None) -> Cost:
     if warm_up is not None:
         act(*warm_up)
-    start = time.perf_counter()
-    act(*arguments)
-    seconds = time.perf_counter() - start
-    return Cost(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+    (taken,) = seconds(lambda: act(*arguments), times=1)
+    return Cost(taken, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 
 
 def verdict(measured: float, limit: float) -> str:

@@ -7,28 +7,15 @@ and without.
 
 from __future__ import annotations
 
-import statistics
 import sys
-import time
-from collections.abc import Callable
 from importlib import import_module
 
 import numpy as np
 
-from measure import verdict
+from measure import seconds, verdict
 
 LIMITS = {"min_sum": 2, "max_groups": 2, "min_max": 10, "tightest": 15}
-TIMES = 3
 K = 4
-
-
-def seconds(act: Callable[[], object]) -> float:
-    taken = []
-    for _ in range(TIMES):
-        start = time.perf_counter()
-        act()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
 
 
 def main(rows: int) -> None:
@@ -39,7 +26,7 @@ def main(rows: int) -> None:
     }
     plans = {name: import_module(f"discreet.partition.{name}").plan for name in LIMITS}
     for title, (values, ranges) in columns.items():
-        base = seconds(lambda values=values: np.sort(values))
+        (base,) = seconds(lambda values=values: np.sort(values))
         marks, counts = np.unique(values, return_counts=True)
         if marks.dtype == np.int64:
             marks -= marks[0]
@@ -47,7 +34,7 @@ def main(rows: int) -> None:
         for e in ranges:
             for name, plan in plans.items():
                 plan(counts[:1000], marks[:1000], K, 0 * e)  # compiles
-                taken = seconds(lambda plan=plan, e=e, held=counts, marks=marks: plan(held, marks, K, e))
+                (taken,) = seconds(lambda plan=plan, e=e, held=counts, marks=marks: plan(held, marks, K, e))
                 print(f"  ({K},{e:g}) {name:10} {taken:6.2f} s   times the sort {verdict(taken / base, LIMITS[name])}")
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.audit.presence import Spread
+from discreet.audit.presence import Spread, of_people
 from discreet.errors import InputError
 from discreet.partition import PARTITIONS
 from discreet.publication.publish import publish_groups
@@ -103,6 +103,8 @@ def test_presence_is_that_of_lemma_1(tmp_path, partition):
     shares = [held.count(value) / len(held) for held in values.values() for value in held]
     assert told(found.disclosure) == spread(shares)
     assert found.largest == pytest.approx(largest)
+    sizes = [len(shown) for shown in rows.values() for _ in shown]
+    assert told(found.somebody) == spread([min(1, d * size) for d, size in zip(delta, sizes, strict=True)])
     assert (found.rce, found.rce_bound) == (pytest.approx(rce), pytest.approx(bound))
 
 
@@ -141,6 +143,14 @@ def test_presence_of_real_people(tmp_path, partition, form):
     if partition == "deal":
         assert told(found.disclosure) == pytest.approx(told(Spread.of(np.array(shares))), rel=0.2)
     assert found.largest >= found.presence.most
+    rows, _ = groups_of(release)
+    people_ = [tuple(line[name] for name in release.promise.quasi) for line in table.to_pylist()]
+    could = [sum(prod(chances(shown, row)) > 0 for shown in rows.values()) for row in people_]
+    assert found.lone == sum(number == 1 for number in could)
+    each = of_people(release, truth)
+    assert each["groups"].to_pylist() == could
+    assert each["presence"].to_pylist() == pytest.approx([delta for delta, *_ in meant])
+    assert all(s == pytest.approx(min(1, p * len(rows[g]))) for g, p, s, *_ in map(dict.values, each.to_pylist()))
 
 
 def test_real_people_in_two_groups(tmp_path):

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from discreet import Policy, read
+from discreet import Policy, publish, read
 from discreet.errors import QueryError
 from discreet.publication.publish import publish_groups
 from laws.questions import WORLDS, Case, Column, random_case, random_question
@@ -118,6 +118,27 @@ def ask(case: Case, questions: list[Question]) -> None:
         for question in questions:
             _check(question, release.ask(question.sql), possible.answer(question))
     possible.close()
+
+
+def test_too_many_combinations_are_refused(tmp_path: Path) -> None:
+    table = pa.table({name: [(7 * i + j) % 200 for i in range(200)] for j, name in enumerate("abc")})
+    policy = Policy(quasi=["a", "b", "c"], guarantee={"k": 200}, publication="full_permutation")
+    with closing(publish(table, policy, to=tmp_path / "release").desk) as desk:
+        with pytest.raises(QueryError, match=r"8,000,000 combinations .* at most 1,000,000"):
+            desk.ask("SELECT a, b, c, COUNT(*) FROM microdata GROUP BY a, b, c")
+        assert len(desk.ask("SELECT a, b, COUNT(*) FROM microdata GROUP BY a, b")) == 40_000
+        assert len(desk.ask("SELECT a // 50 AS x, b, c // 50 AS y, COUNT(*) FROM microdata GROUP BY x, b, y")) == 3_200
+
+
+def test_stderr_is_exact_in_very_large_groups(tmp_path: Path) -> None:
+    """Two margins of all rows but one: the variance is that of one row or two that do not match."""
+    rows = 200_000
+    table = pa.table({"a": [0] + [1] * (rows - 1), "b": [0] + [1] * (rows - 1)})
+    policy = Policy(quasi=["a", "b"], guarantee={"k": rows}, publication="full_permutation")
+    with closing(publish(table, policy, to=tmp_path / "release").desk) as desk:
+        [found] = desk.ask("SELECT COUNT(*) AS n FROM microdata WHERE a = 1 AND b = 1").rows()
+    same = 1 / rows  # the chance that one row has both zeros
+    assert found["n_stderr"] == pytest.approx((same * (1 - same)) ** 0.5, rel=1e-5)
 
 
 def test_columns_are_asked_without_a_sensitive_one() -> None:

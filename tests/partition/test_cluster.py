@@ -299,6 +299,16 @@ def test_every_try_draws_another_order_evenly():
     assert statistic < 23 + 2 * sqrt(23 * 20) + 2 * 20
 
 
+def test_many_rows_come_in_runs():
+    n = halves.MANY + 3 * halves.RUN + 5
+    order = np.empty(n, np.int32)
+    halves.draw(Secret(2).words(n), 0, 1, order)
+    assert sorted(order.tolist()) == list(range(n))
+    whole = order[: n - n % halves.RUN].reshape(-1, halves.RUN)
+    assert (np.diff(whole, axis=1) == 1).all()
+    assert np.count_nonzero(np.diff(whole[:, 0]) == halves.RUN) < 20
+
+
 def test_few_rows_far_out_do_not_make_it_deep():
     """Each power of two lies as far from all smaller ones as these from nothing: parting would take rows off one by one."""
     n = 4000

@@ -12,7 +12,7 @@ import pytest
 from discreet import Vault, verify
 from vault.steward import dump, inspect, left_in, people, policy
 
-TIMES = 100  # of each command
+APPENDS, RELEASES = 130, 70
 
 
 def child(act):
@@ -69,7 +69,7 @@ def test_append_is_whole_or_nothing(place):
     limit = took(lambda: append(place, 2_000)) * 2
     names = [f"nemo {i}" for start in (0, 1_000, 2_000) for i in range(start, start + (60 if start == 0 else 20))]
     ended = 0
-    for at in range(TIMES):
+    for at in range(APPENDS):
         start = 10_000 + 100 * at
         before = dump(place / "vault")
         done = killed(lambda start=start: append(place, start), chance.uniform(0, limit))
@@ -82,7 +82,7 @@ def test_append_is_whole_or_nothing(place):
         if at % 5 == 0:
             inspect(place / "vault", names=names)
     inspect(place / "vault", names=names)
-    assert 0 < ended < TIMES, "all kills came too early or too late to prove anything"
+    assert 0 < ended < APPENDS, "all kills came too early or too late to prove anything"
 
 
 def test_recovery_is_before_or_after(place, monkeypatch):
@@ -94,7 +94,7 @@ def test_recovery_is_before_or_after(place, monkeypatch):
     shutil.copytree(base, place / "vault")
     limit = took(lambda: release(place, 0)) * 2
     made = 0
-    for at in range(2, 2 + TIMES):
+    for at in range(2, 2 + RELEASES):
         shutil.rmtree(place / "vault")
         shutil.copytree(base, place / "vault")
         done = killed(lambda at=at: release(place, at), chance.uniform(0, limit))
@@ -111,7 +111,7 @@ def test_recovery_is_before_or_after(place, monkeypatch):
         inspect(place / "vault")
         if not to.exists():
             assert dump(place / "vault") == dump(base)
-    assert 0 < made < TIMES
+    assert 0 < made < RELEASES
 
 
 def noted(place):

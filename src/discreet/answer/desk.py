@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer import help_table, sources, swapped
+from discreet.answer import help_table, margins, sources, swapped
 from discreet.answer.answer import Answer
 from discreet.answer.boxes import Boxes, Given, check_generalized
 from discreet.answer.model import Form, Model
@@ -27,6 +27,7 @@ from discreet.release.release import Release, open_release
 
 REMEMBERED = 256
 MOST_SLOTS = 8
+MOST_COMBINATIONS = 1_000_000
 
 
 def ask(release: Release | str | Path, question: str, *, generalized: bool | Given = False) -> Answer:
@@ -102,6 +103,8 @@ class Desk:
                 check_generalized(question)
             check_joined(question, self.release.promise.join)
             self._check_types(question)
+            if self._apart(boxes):
+                self._check_size(question)
         return question
 
     def _rewritten(self, question: Question, boxes: Boxes | Published | None, slots: Slots | None) -> _Prepared:
@@ -218,6 +221,19 @@ class Desk:
             return self._engine.run(query)
         except EngineError as error:
             raise QueryError(f"the question cannot be computed: {error.message}") from None
+
+    def _check_size(self, question: Question) -> None:
+        """Raise for an answer with too many combinations of keys: columns that were shuffled apart have them all."""
+        if len({key.side for key in question.keys}) < 2:
+            return
+        model = Model(question, self.release.promise.group, self.release.promise.sensitive, apart=True)
+        rows = self._run(margins.combinations(model)).column(0)[0].as_py()
+        if rows > MOST_COMBINATIONS:
+            raise QueryError(
+                f"grouped by so many columns, {rows:,.0f} combinations in groups may occur; at most"
+                f" {MOST_COMBINATIONS:,} are told apart",
+                hint="group by fewer columns, or by ranges such as age // 10",
+            )
 
     def _check_types(self, question: Question) -> None:
         """Let the engine type every argument, on no rows, before anything is summed."""

@@ -32,6 +32,17 @@ def relations(model: Model) -> Relations:
     return {_name(model, side): _margin(model, side) for side in model.question.sides}
 
 
+def combinations(model: Model) -> exp.Select:
+    """How many combinations of keys the groups have, each counted with every group that has it."""
+    sides = [side for side in model.question.sides if model.keys(side)]
+    per_group = _joined(model, exp.select("signatures.grp"), [])
+    for i, side in enumerate(sides):
+        rows = exp.select("grp", "COUNT(*) AS k").from_(_margin(model, side).subquery("keys")).group_by("grp")
+        per_group = per_group.join(rows.subquery(f"m{i}"), on=f"m{i}.grp = signatures.grp")
+    product = " * ".join(f"CAST(m{i}.k AS DOUBLE)" for i in range(len(sides))) or "1"
+    return exp.select("COALESCE(SUM(product), 0)").from_(per_group.select(f"{product} AS product").subquery("products"))
+
+
 def draws(model: Model, side: Side) -> exp.Select:
     """How many balls of `side` are drawn from which urns: as many rows as match on all other sides."""
     others = [other for other in model.question.sides if other != side]
@@ -75,10 +86,14 @@ def _hits(margins: int) -> tuple[str, ...]:
         return "size AS fewest", "size AS picks", "CAST(1 AS DOUBLE) AS overlap", "CAST(0 AS DOUBLE) AS tie"
     counts = [f"m{i}.n" for i in range(margins)]
     one = " * ".join(f"CAST({n} AS DOUBLE) / size" for n in counts)
-    two = " * ".join(f"CAST({n} AS DOUBLE) / size * ({n} - 1) / GREATEST(size - 1, 1)" for n in counts)
+    # Two together, as a share of overlap², less 1: a product of 1 - a, less 1, without the difference of like numbers.
+    less = "0"
+    for n in counts:
+        a = f"(CAST(size - {n} AS DOUBLE) / {n} / GREATEST(size - 1, 1))"
+        less = f"({less} * (1 - {a}) - {a})"
     return (
         f"CAST(GREATEST({' + '.join(counts)} - CAST({margins - 1} AS BIGINT) * size, 0) AS BIGINT) AS fewest",
         f"CAST(LEAST({', '.join(counts)}) AS BIGINT) AS picks",
         f"{one} AS overlap",
-        f"{two} - POWER({one}, 2) AS tie",
+        f"POWER({one}, 2) * {less} AS tie",
     )

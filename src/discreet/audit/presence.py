@@ -1,7 +1,10 @@
 """Whether somebody can be told to be in a full permutation, and to hold a value: probabilities, row by row.
 
     presence    for a person in a group of N rows, of which n_i hold the person's value of column i, the product of all
-                n_i / N (lemma 1, equation 2): how likely a row of the group, its columns drawn by themselves, is theirs
+                n_i / N (lemma 1, equation 2): how likely one given row of the group, its columns drawn by themselves,
+                is like the person
+    somebody    N x presence, at most 1: how likely any row of the group is, at most. The lemma calls presence itself
+                the most that can be found out, which it is not: a group of one age and one sex has them for sure
     disclosure  c / N, where c people of the group hold the person's sensitive value: how likely a guess of the value
                 is right if the person is known to be in the group
     product     presence x disclosure: that a row of the group is theirs, and the guess right
@@ -31,9 +34,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.audit.boxes import Counts, Floats
-from discreet.audit.margins import Margin, Margins
+from discreet.audit.margins import Margin, Margins, read_margins
 from discreet.audit.truth import likeliest, read_truth
 from discreet.errors import InputError
 from discreet.release import Release
@@ -60,20 +64,41 @@ class Spread:
 class Presence:
     """What the module's docstring explains, over real people if `real`, else over the rows that are published.
 
-    `largest` is the presence of the most exposed person whom any group could hold. `absent` counts the people of the
-    truth whom no group could hold: they were not published. Without a sensitive column there is only presence.
+    `largest` is the presence of the most exposed person whom any group could hold. `lone` counts the people whose
+    quasi-identifiers only one group could hold (real ones: from the files alone nobody knows), and `absent` those
+    of the truth whom no group could hold: they were not published. Without a sensitive column there is no disclosure.
     """
 
     real: bool
     people: int
     absent: int
     presence: Spread
+    somebody: Spread
     largest: float
+    lone: int | None = None
     disclosure: Spread | None = None
     product: Spread | None = None
     rce: float | None = None
     rce_bound: float | None = None
     rce_normalised: float | None = None
+
+
+def of_people(release: Release, truth: str | Path | Any) -> pa.Table:
+    """For each person of the private table the group that could hold them best, presence there, and what follows.
+
+    The rows are in the order of the truth; of somebody whom no group could hold all columns are missing.
+    """
+    margins = read_margins(release)
+    if margins is None:
+        raise InputError("only a full permutation hides who is there", hint="name a release by `full_permutation`")
+    found = likeliest(margins, read_truth(truth, release.promise))
+    nowhere = found.group < 0
+    sizes = margins.sizes[found.group]
+    columns = {"group": found.group + 1, "presence": found.presence, "somebody": _somebody(found.presence, sizes)}
+    columns["groups"] = found.groups
+    if margins.value is not None:
+        columns["disclosure"] = found.holders / sizes
+    return pa.table({name: pa.array(values, mask=nowhere) for name, values in columns.items()})
 
 
 def presence(margins: Margins) -> Presence:
@@ -82,7 +107,7 @@ def presence(margins: Margins) -> Presence:
     delta = np.ones(group.size)
     for column in margins.columns.values():
         delta *= column.counts[column.rows] / margins.sizes[group]
-    found = Presence(real=False, people=delta.size, absent=0, presence=Spread.of(delta), largest=_largest(margins))
+    found = _measured(margins, group, delta, real=False)
     if held is None:
         return found
     square, sizes = _squares(held, margins.sizes.size)[group], margins.sizes[group]
@@ -96,18 +121,27 @@ def presence(margins: Margins) -> Presence:
 
 def real_presence(release: Release, margins: Margins, truth: str | Path | Any) -> Presence:
     """The same for the people of the private table, which is a file or a frame."""
-    group, delta, counts = likeliest(margins, read_truth(truth, release.promise))
-    here = group >= 0
+    people = likeliest(margins, read_truth(truth, release.promise))
+    here = people.group >= 0
     if not here.any():
         raise InputError("nobody of the truth can be in the release", hint="name the table that it was published from")
-    group, delta, counts = group[here], delta[here], counts[here]
-    found = Presence(
-        real=True, people=delta.size, absent=int((~here).sum()), presence=Spread.of(delta), largest=_largest(margins)
-    )
+    group, delta, counts = people.group[here], people.presence[here], people.holders[here]
+    found = _measured(margins, group, delta, real=True)
+    found = replace(found, absent=int((~here).sum()), lone=int((people.groups[here] == 1).sum()))
     if margins.value is None:
         return found
     shares = counts / margins.sizes[group]
     return _with_values(found, margins, group, delta, counts=counts, disclosure=shares, guess=shares)
+
+
+def _measured(margins: Margins, group: Counts, delta: Floats, *, real: bool) -> Presence:
+    somebody = Spread.of(_somebody(delta, margins.sizes[group]))
+    return Presence(real, delta.size, 0, Spread.of(delta), somebody, _largest(margins))
+
+
+def _somebody(delta: Floats, sizes: Counts) -> Floats:
+    """At most how likely a row of a group of this size is like a person: as many rows are expected, or one."""
+    return np.minimum(delta * sizes, 1.0)
 
 
 def _with_values(

@@ -27,7 +27,7 @@ def in_order(releases: Sequence[Release | str | Path]) -> list[Release]:
         if release.promise.publication != "generalization":
             raise ReleaseError(
                 f"`{release.path}` is a release by {release.promise.publication}: it shows no boxes of groups",
-                hint="only releases by generalization can be compared",
+                hint="only releases by generalization can be compared; others of the same people are not made to be",
             )
     for release in opened[1:]:
         if (other := _other(opened[0], release)) is not None:

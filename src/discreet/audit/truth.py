@@ -8,7 +8,7 @@ list of groups that hold the last.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba as nb
 import numpy as np
@@ -60,12 +60,21 @@ def _source(truth: str | Path | Any) -> pa.Table | Path:
     return path
 
 
-def likeliest(margins: Margins, people: pa.Table) -> tuple[Counts, Floats, Counts]:
-    """For each person the likeliest group of those that hold all of their values, and the presence there.
+class People(NamedTuple):
+    """For each person the likeliest group of those that hold all of their values (-1: none does) and presence there.
 
-    Third, how many of the group hold their sensitive value: nobody if there is no such column. Where no group holds
-    all of their values, it is -1.
+    `holders` of it have the person's sensitive value (nobody, if there is no such column); `groups` hold all of the
+    person's quasi-identifiers.
     """
+
+    group: Counts
+    presence: Floats
+    holders: Counts
+    groups: Counts
+
+
+def likeliest(margins: Margins, people: pa.Table) -> People:
+    """Look for each person in the groups of a release."""
     columns = [*margins.columns.values(), *([] if margins.value is None else [margins.value])]
     slots = np.empty((len(people), len(columns)), np.int64)
     first = 0
@@ -79,7 +88,7 @@ def likeliest(margins: Margins, people: pa.Table) -> tuple[Counts, Floats, Count
     narrow = np.argsort([-len(margin.domain) for margin in margins.columns.values()], kind="stable")
     order = [*narrow, *range(len(narrow), len(columns))]
     different, person = np.unique(slots[:, order], axis=0, return_inverse=True)
-    group, delta, held = _likeliest(
+    group, delta, held, could = _likeliest(
         different,
         np.append(np.concatenate(ends), lines[-1]),
         np.concatenate([margin.groups for margin in columns]),
@@ -88,7 +97,7 @@ def likeliest(margins: Margins, people: pa.Table) -> tuple[Counts, Floats, Count
         len(margins.columns),
     )
     at = person.reshape(-1)
-    return group[at], delta[at], held[at]
+    return People(group[at], delta[at], held[at], could[at])
 
 
 def _codes(values: pa.ChunkedArray, margin: Margin) -> Counts:
@@ -113,7 +122,7 @@ def _likeliest(
     counts: Counts,
     sizes: Counts,
     quasi: int,
-) -> tuple[Counts, Floats, Counts]:
+) -> tuple[Counts, Floats, Counts, Counts]:
     """The same for rows of slots, in order; each slot is the number of a list of groups and counts.
 
     The counts of the first `quasi` are multiplied. People who agree in their first columns share the groups that these
@@ -121,6 +130,7 @@ def _likeliest(
     """
     people, columns = slots.shape
     best, delta, held = np.full(people, -1, np.int64), np.zeros(people), np.zeros(people, np.int64)
+    could = np.zeros(people, np.int64)
     left = np.empty((columns + 1, sizes.size), np.int64)
     share = np.ones((columns + 1, sizes.size))
     count = np.zeros(sizes.size, np.int64)
@@ -146,11 +156,12 @@ def _likeliest(
                     part = counts[line] / sizes[group] if i < quasi else 1.0
                     share[i + 1, to] = share[i, at] * part
                     many[i + 1] = to + 1
+        could[person] = many[quasi]
         for at in range(many[columns]):
             if share[columns, at] > delta[person]:
                 best[person], delta[person] = left[columns, at], share[columns, at]
                 held[person] = count[at] if columns > quasi else 0
-    return best, delta, held
+    return best, delta, held, could
 
 
 @nb.njit(cache=True, nogil=True)

@@ -8,7 +8,8 @@ from discreet.cli import show
 
 SPREAD = ("least", "lower_quartile", "median", "upper_quartile", "most", "mean")
 MEANINGS = {
-    "presence": "that a row of the group is the person's",
+    "presence": "that a given row of the group is like the person",
+    "somebody": "that any row of the group is, at most",
     "disclosure": "that a guess of the value is right, in the group",
     "product": "both",
 }
@@ -35,6 +36,8 @@ def print_presence(found: dict[str, Any]) -> None:
     if found["rce"] is not None:
         print(f"Error of rows rebuilt (RCE): {measure(found['rce'])}, with the bound {measure(found['rce_bound'])};")
         print(f"normalised, so that what is rebuilt adds up to the presence: {measure(found['rce_normalised'])}")
+    if found["lone"] is not None:
+        print(f"{found['lone']:,} people have quasi-identifiers that only one group could hold")
     if found["absent"]:
         print(f"{found['absent']:,} people of the truth are not in the release")
     if found["real"]:

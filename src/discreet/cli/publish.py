@@ -64,6 +64,8 @@ def publish(
         print(f"  promised: NOTHING; swapping is a baseline for comparison ({sized}, which is no guarantee)")
     for sentence in _sentences(promise):
         print(f"  promised: {sentence}")
+    if release.promise.sensitive is None:
+        print("  not promised: that the people of a group differ; where they do not, their values are known")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:
         print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")

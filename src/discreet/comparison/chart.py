@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 FORMS = (".png", ".svg")
 COLORS, GREY, INK = ("#2f5d8a", "#a9c4de"), "#7a7a7a", "#222222"
 WIDE = 30  # largest figure over smallest beyond which a scale is logarithmic
+TICKS = 6  # on a scale, at most
 LEAST = 1e-4  # what a logarithmic scale shows at least
 
 
@@ -95,9 +96,11 @@ def _panel(
     if wide:
         axes.set_xscale("log")
         axes.set_xlabel("logarithmic scale", fontsize=8, color=GREY)
+    else:
+        axes.locator_params(axis="x", nbins=TICKS)
     axes.set_xlim(least, max(shown, default=1.0) * (4 if wide else 1.18))
     axes.set_title(title, fontsize=10, loc="left", color=INK)
-    axes.xaxis.set_major_formatter(lambda x, _: told(x).replace(".0%", "%"))
+    axes.xaxis.set_major_formatter(lambda x, _: told(x))
     axes.xaxis.set_minor_formatter(lambda *_: "")
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -116,11 +119,13 @@ def _beside(axes: Axes, x: float, y: float, text: str, color: str) -> None:
 
 
 def _share(value: float) -> str:
-    return f"{value:,.1%}"
+    return f"{100 * value:.3g}%" if value < 9.995 else f"{value:,.0%}"
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds:,.3g} s" if seconds == 0 or seconds >= 1 else f"{1000 * seconds:,.3g} ms"
+    if 0 < seconds < 0.9995:
+        return f"{1000 * seconds:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 999.5 else f"{seconds:,.0f} s"
 
 
 def _why(outcome: Outcome) -> str:

@@ -77,7 +77,7 @@ def growth(box, point, frame):  # type: ignore[no-untyped-def]
     return more
 
 
-@nb.njit(cache=True, nogil=True)
+@nb.njit(cache=True, nogil=True, inline="always")
 def include(box, point, frame):  # type: ignore[no-untyped-def]
     """Put a point in."""
     for j in range(point.size):

@@ -163,10 +163,16 @@ def divide(lines, goes_right, spare):  # type: ignore[no-untyped-def]
     """Bring those that go left to the front; the order of each side stays."""
     left, right = 0, 0
     for i in range(lines.shape[0]):
-        if goes_right[i]:
-            spare[right] = lines[i]
+        if lines.ndim == 1:  # both are written, one of them for good: nobody can guess which
+            spare[right] = lines[left] = lines[i]
+            right += goes_right[i]
+            left += not goes_right[i]
+        elif goes_right[i]:
+            for j in range(lines.shape[1]):
+                spare[right, j] = lines[i, j]
             right += 1
         else:
-            lines[left] = lines[i]
+            for j in range(lines.shape[1]):
+                lines[left, j] = lines[i, j]
             left += 1
     lines[left:] = spare[:right]

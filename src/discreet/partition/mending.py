@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.boxes import cost_of, growth, new_box
-from discreet.partition.frame import SET, TREE
+from discreet.partition.frame import RANGE, SET
 from discreet.partition.kernels import IntArray
 from discreet.partition.promises import keeps, sweep
 
@@ -191,16 +191,18 @@ def _measure(parts, part, points, members, box, frame):  # type: ignore[no-untyp
     node, own = parts.there.size // 2 + part, _gather(parts, part, members, 0)
     parts.there[node] = own > 0
     parts.low[node], parts.high[node] = np.inf, -np.inf
-    if own:
-        parts.costs[part] = cost_of(box, points, members[:own], frame)
+    if own == 0:
+        return
+    parts.costs[part] = cost_of(box, points, members[:own], frame)
     for j in range(points.shape[1]):
-        for row in members[:own]:
-            x = points[row, j]
-            if frame.forms[j] == TREE:
-                x = frame.places[frame.starts[j] + np.int64(x)]
-            elif frame.forms[j] == SET:
-                x = 0.0
-            parts.low[node, j], parts.high[node, j] = min(parts.low[node, j], x), max(parts.high[node, j], x)
+        if frame.forms[j] == RANGE:
+            parts.low[node, j], parts.high[node, j] = box.low[j], box.high[j]
+        elif frame.forms[j] == SET:
+            parts.low[node, j] = parts.high[node, j] = 0.0
+        else:
+            for row in members[:own]:
+                x = frame.places[frame.starts[j] + np.int64(points[row, j])]
+                parts.low[node, j], parts.high[node, j] = min(parts.low[node, j], x), max(parts.high[node, j], x)
 
 
 @nb.njit(cache=True, nogil=True)

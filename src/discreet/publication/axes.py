@@ -25,6 +25,7 @@ from discreet.table import Table
 from discreet.table.encode import Codes
 
 UNORDERED = {"string", "boolean"}
+FARTHEST = np.finfo(np.float64).max / 4  # distances are added up
 
 
 @dataclass(frozen=True)
@@ -92,8 +93,16 @@ def axis(table: Table, policy: Policy, name: str) -> Axis:
 def axis_of(policy: Policy, name: str, codes: Codes, *, ordered: bool) -> Axis:
     """The axis of a column as the policy wants it seen."""
     boxed = PUBLICATIONS[policy.publication].boxed or PARTITIONS[policy.grouping].spatial
-    if boxed and pa.types.is_floating(codes.domain.type) and not np.isfinite(codes.domain.to_numpy()).all():
-        raise InputError(f"the column `{name}` holds infinite values", hint="a box needs ends: leave those rows out")
+    if boxed and pa.types.is_floating(codes.domain.type) and len(codes.domain):
+        ends = codes.domain.to_numpy()[[0, -1]]  # in the order of values
+        if not np.isfinite(ends).all():
+            raise InputError(
+                f"the column `{name}` holds infinite values", hint="a box needs ends: leave those rows out"
+            )
+        if ends[1] / 2 - ends[0] / 2 > FARTHEST / 2:
+            raise InputError(
+                f"the values of `{name}` lie too far apart to measure distances", hint="divide the column by a constant"
+            )
     hierarchy = load(policy.hierarchies[name], name) if name in policy.hierarchies else None
     return Axis(name, codes, hierarchy, ordered)
 
