@@ -451,7 +451,7 @@ def test_the_readme_has_sql_that_runs(tmp_path, form, sensitive, monkeypatch):
 
 def test_values_too_far_apart_are_refused(tmp_path):
     table = pa.table({"x": [1e308, -1e308, 3.0, 4.0], "s": [1, 2, 3, 4]})
-    policy = discreet.Policy(quasi=["x"], sensitive="s", guarantee={"l": 2}, publication="full_permutation")
+    policy = Policy(quasi=["x"], sensitive="s", guarantee={"l": 2}, publication="full_permutation")
     with pytest.raises(InputError, match="the values of `x` lie too far apart"):
-        discreet.publish(table, policy, to=tmp_path / "r")
+        publish(table, policy, to=tmp_path / "r")
     assert not (tmp_path / "r").exists()

@@ -156,6 +156,16 @@ FAULTS = {
     "unexplained": ("labels", "DELETE FROM t WHERE \"column\" = 'illness'", "not explained"),
     "too much": ("labels", "INSERT INTO t VALUES ('illness', 'zzz', 'plague')", "does not show"),
     "stranger": ("labels", "INSERT INTO t VALUES ('pay', 'zzz', '3')", "a column that has none"),
+    "another value of a set": (
+        "labels",
+        "UPDATE t SET value = 'nowhere' WHERE \"column\" = 'town' AND value = (SELECT MIN(value) FROM t WHERE \"column\" = 'town')",
+        "lists other values",
+    ),
+    "fewer values of a set": (
+        "labels",
+        "DELETE FROM t WHERE \"column\" = 'town' AND rowid = (SELECT MIN(rowid) FROM t WHERE label LIKE '[%,%]')",
+        "lists other values",
+    ),
     "small": (
         "generalized",
         'UPDATE t SET "group" = (SELECT MAX("group") FROM t) + 1 WHERE rowid = (SELECT MAX(rowid) FROM t)',

@@ -14,7 +14,7 @@ import pytest
 import discreet
 from discreet import Vault, open_release, verify
 from discreet.audit.auditor import audit
-from discreet.errors import VaultError
+from discreet.errors import VaultError, VerificationError
 from discreet.release.release import digest
 from discreet.vault.store import VaultStore
 from vault.steward import ILLS, inspect, left_in, people, policy
@@ -322,3 +322,22 @@ def test_progress_is_told(place):
         vault.append(people(100), progress=steps.append)
         vault.release(place / "release", progress=steps.append)
     assert steps == ["reading", "appending", "gathering", "writing", "verifying", "auditing"]
+
+
+@pytest.mark.parametrize(("limit", "told"), [(0, "too many ways"), (None, "would be given away")])
+def test_a_release_that_is_not_known_to_be_safe_is_not_made(place, monkeypatch, limit, told):
+    """If the auditor cannot look at everything, or finds a channel, nothing is published and the vault is as it was."""
+    with vault_of(place, people(200)) as vault:
+        vault.release(place / "1")
+        vault.append(people(200, start=200))
+        before = vault.status()
+        if limit is not None:
+            monkeypatch.setattr("discreet.audit.auditor.LIMIT", limit)
+        else:
+            monkeypatch.setattr("discreet.audit.report.Inferences.ok", property(lambda _: False))
+        with pytest.raises(VerificationError, match=told):
+            vault.release(place / "2")
+        assert not (place / "2").exists()
+        assert vault.status() == before
+        monkeypatch.undo()
+        vault.release(place / "2")

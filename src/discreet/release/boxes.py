@@ -5,6 +5,8 @@ Shares nothing with the code that makes boxes.
 
 from __future__ import annotations
 
+import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from sqlglot import exp, parse_one
@@ -52,6 +54,8 @@ def _faults(engine: Engine, promise: Promise, sides: tuple[Side, ...]) -> Iterat
             yield f"a label of `{side.name}` is not explained"
         if _count(engine, UNUSED, side):
             yield f"`labels` explains what `{side.name}` does not show, or by what is no value of it"
+        if _misread(engine, side):
+            yield f"a label of `{side.name}` lists other values than `labels` explains it by"
 
 
 def _count(engine: Engine, sql: str, side: Side) -> int:
@@ -62,6 +66,27 @@ def _count(engine: Engine, sql: str, side: Side) -> int:
     sql = sql.replace(":wild", wild).replace(":spelt", SPELT if side.type in {"integer", "date"} else "FALSE")
     query = parse_one(sql.replace(":type", TYPES[side.type]), dialect="duckdb")
     return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
+
+
+def _misread(engine: Engine, side: Side) -> bool:
+    """Whether a label that is a list of values stands for others; one may stand for itself, as a value can look so."""
+    told = defaultdict(list)
+    named = exp.column("column", quoted=True).eq(exp.convert(side.name))
+    found = engine.run(exp.select("label", "value").from_('"labels file"').where(named))
+    for label, value in zip(*(part.to_pylist() for part in found.columns), strict=True):
+        told[label].append(value)
+    lists = ((_values(label), values) for label, values in told.items() if values != [label])
+    return any(listed is not None and Counter(listed) != Counter(values) for listed, values in lists)
+
+
+def _values(label: str) -> list[str | None] | None:
+    """The values that a text lists, if it is a list of texts."""
+    try:
+        listed = json.loads(label)
+    except ValueError:
+        return None
+    texts = isinstance(listed, list) and all(value is None or isinstance(value, str) for value in listed)
+    return listed if texts and listed else None
 
 
 WILD = "NOT (ISFINITE(CAST(:low AS DOUBLE)) AND ISFINITE(CAST(:high AS DOUBLE)))"  # no place on a line
