@@ -188,6 +188,19 @@ def test_verify_finds_broken_boxes(fault: str, tmp_path: Path) -> None:
     assert any(told in check.detail for check in report.failures), report.failures
 
 
+@pytest.mark.parametrize("hierarchy", [None, {"tree": {"all": ['["x"]', '["y", "z"]', "w"]}}], ids=["set", "tree"])
+def test_values_may_look_like_lists(hierarchy: dict[str, object] | None, tmp_path: Path) -> None:
+    table = pa.table({"a": ['["x"]'] * 4 + ['["y", "z"]'] * 4 + ["w"] * 3, "s": [*range(11)]})
+    rules = discreet.Policy(
+        quasi=["a"],
+        sensitive="s",
+        guarantee={"k": 4},
+        publication="generalization",
+        hierarchies={} if hierarchy is None else {"a": hierarchy},
+    )
+    assert discreet.verify(discreet.publish(table, rules, to=tmp_path / "r", seed=1).path).ok
+
+
 def redigest(folder: Path) -> None:
     from discreet.release.release import digest
 
