@@ -76,11 +76,12 @@ def pair(earlier, later, rule, *, known):
     """All sets of two releases."""
     found, links = Pair(), [partners(group, later) for group in earlier]
     alone = set()
-    for group, (kind, met) in zip(earlier, links, strict=True):
+    for i, (group, (kind, met)) in enumerate(zip(earlier, links, strict=True)):
         found.compatible += len(met)
         left = sum((later[j].values for j in met), Counter()) - group.values
         for j in met:
-            found.judge(rule, f"both_{kind}", j, later[j].values & group.values)
+            nowhere_else = (e.values for k, e in enumerate(earlier) if k != i and links[k][1] == [j])
+            found.judge(rule, f"both_{kind}", j, (later[j].values - sum(nowhere_else, Counter())) & group.values)
             if known and found.judge(rule, f"new_{kind}", j, left & later[j].values):
                 alone.add(j)
     for j, other in enumerate(later):

@@ -355,3 +355,26 @@ def test_csv_and_parquet_are_compared(tmp_path):
     found, wanted = discreet.audit([one, two]), discreet.audit([same, two])
     assert found.pairs == wanted.pairs
     assert found.channels == wanted.channels
+
+
+def test_rows_that_can_be_nowhere_else_are_taken_off(tmp_path):
+    """All of B went to X, so the flu there is B's: whoever was in A and is in X has hiv."""
+    first = [(1, "asthma", 0), (4, "flu", 0), (10, "hiv", 0), (11, "flu", 1), (20, "cold", 1)]
+    second = [(age, ill, 0 if age < 5 else 1) for age, ill, _ in first]
+    second += [(12, "gout", 1), (15, "mumps", 1), (2, "rash", 0), (3, "boil", 0)]
+    rules = discreet.Policy(quasi=["age"], sensitive="ill", guarantee={"distinct_l": 2}, publication="generalization")
+    made = []
+    for number, rows in enumerate((first, second)):
+        ages, ills, groups = zip(*rows, strict=True)
+        with discreet.read(pa.table({"age": ages, "ill": ills})) as private:
+            codes = private.codes("ill")
+            made.append(publish_groups(private, rules, codes, np.array(groups, np.int32), to=tmp_path / str(number)))
+    found = discreet.audit(made)
+    assert not found.ok
+    assert next((channel.kind, channel.values) for channel in found.channels) == ("both_overlap", (("hiv", 1),))
+
+
+def test_a_release_named_twice_is_refused(publish):
+    release = publish(patients(60, 1), "1")
+    with pytest.raises(ReleaseError, match="named twice"):
+        discreet.audit([release, release])

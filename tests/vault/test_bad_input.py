@@ -403,3 +403,35 @@ def test_the_place_of_a_vault_is_taken(tmp_path, kind):
         Vault.create(path, policy())
     assert (left_in(path) if path.is_dir() else path.read_text()) == before
     assert left_in(tmp_path) == ["vault"]
+
+
+def test_an_older_copy_of_a_vault_does_not_release(tmp_path):
+    """Two copies that grew apart know nothing of each other; what they release together would give people away."""
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(people(200))
+        vault.release(tmp_path / "releases" / "1")
+    shutil.copytree(tmp_path / "vault", tmp_path / "copy")
+    for name in ("vault", "copy"):
+        with Vault.open(tmp_path / name) as vault:
+            vault.append(people(200, start=1_000))
+    with Vault.open(tmp_path / "vault") as vault:
+        vault.release(tmp_path / "releases" / "2")
+    with Vault.open(tmp_path / "copy") as copy:
+        for to in (tmp_path / "releases" / "2b", tmp_path / "elsewhere" / "2"):
+            with pytest.raises(VaultError, match="this is an older copy"):
+                copy.release(to)
+            assert not to.exists()
+
+
+def test_a_release_is_not_written_into_the_vault_by_another_way(tmp_path):
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(people(200))
+        (tmp_path / "door").symlink_to(tmp_path / "vault")
+        with pytest.raises(ReleaseError, match="inside the vault"):
+            vault.release(tmp_path / "door" / "1")
+
+
+def test_a_table_that_lacks_columns_is_told_so(tmp_path):
+    wrong = "the table, held against the policy of the vault, has 1 mistake"
+    with Vault.create(tmp_path / "vault", policy()) as vault, pytest.raises(PolicyError, match=wrong):
+        vault.append(people(20).drop_columns(["age"]))

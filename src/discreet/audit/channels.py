@@ -35,6 +35,8 @@ def of_pair(releases: Sequence[Groups], i: int, j: int, links: Links, found: Fou
         if kind == TOGETHER:
             left &= _held(releases[j].counts, partner, found.fresh)
         elif kind < NEW:
+            sole = links.starts[group + 1] - links.starts[group] == 1
+            left = left if sole else _held(releases[j].counts, partner, found.spare)
             left &= _held(releases[i].counts, group)
         else:
             others = links.later[links.starts[group] : links.starts[group + 1]]

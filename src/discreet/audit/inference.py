@@ -2,7 +2,8 @@ r"""What two releases tell together: the six sets of Byun et al. (SDM 2006), fig
 
 Let S be the values of an earlier group, and T those of a partner in the later release. All are multisets.
 
-    in both    somebody known to be in both releases, in these two groups, has a value of S ∩ T
+    in both    somebody known to be in both releases, in these two groups, has a value of S ∩ T; T without the values
+               of all other earlier groups whose only partner it is, since their rows are nowhere else
     new        somebody known to be in the later release only, in this partner, has a value of (U \ S) ∩ T, where U
                is all that the partners of the earlier group hold: for one partner, T \ S
     together   the same, with all earlier groups that have this partner at once. Where the partners of some are all
@@ -41,8 +42,9 @@ class Found(NamedTuple):
     """What a pair of releases tells.
 
     `kinds`, `groups`, `partners` and `posteriors` are of each channel (the group of one `together` is -1), `shown` is
-    the most that any channel shows of each entry of the later release, `fresh` how many of it can be new, `worst` the
-    largest posterior of any set, and `lost` how many earlier groups have rows that no partner has.
+    the most that any channel shows of each entry of the later release, `fresh` how many of it can be new, `spare` how
+    many are of no group that can be nowhere else, `worst` the largest posterior of any set, and `lost` how many earlier
+    groups have rows that no partner has.
     """
 
     kinds: npt.NDArray[np.int8]
@@ -51,6 +53,7 @@ class Found(NamedTuple):
     posteriors: npt.NDArray[np.float64]
     shown: Ranks
     fresh: Ranks
+    spare: Ranks
     worst: float
     lost: int
 
@@ -84,6 +87,7 @@ def _compare(earlier, later, links, rule, values, known):  # type: ignore[no-unt
     alone = np.zeros(partners, np.bool_)  # whether a channel of one group is known
     marked, seen = np.full(partners, -1, np.int32), np.full(earlier.starts.size - 1, -1, np.int32)
     worst, lost = 0.0, 0
+    spare = _without_sole(earlier, later, links)
     for i in range(earlier.starts.size - 1):
         mine = links.later[links.starts[i] : links.starts[i + 1]]
         for j in mine:
@@ -95,12 +99,13 @@ def _compare(earlier, later, links, rule, values, known):  # type: ignore[no-unt
         for j in mine:
             for new in range(1 + known):
                 bound = left if new else held
-                size, top, distinct = _measure(later, j, bound)
+                room = later.counts if new or mine.size == 1 else spare
+                size, top, distinct = _measure(later, j, room, bound)
                 if size:
                     sure[found] = posterior(size, top, distinct, rule)
                     worst = max(worst, sure[found])
                 if size and not diverse(size, top, distinct, rule):
-                    _show(later, j, bound, shown)
+                    _show(later, j, room, bound, shown)
                     kinds[found], of[found], to[found] = new * NEW + links.kinds[i], i, j
                     alone[j] = alone[j] or new == 1
                     found += 1
@@ -127,7 +132,8 @@ def _compare(earlier, later, links, rule, values, known):  # type: ignore[no-unt
             if not alone[j]:
                 kinds[found], of[found], to[found] = TOGETHER, -1, j
                 found += 1
-    return kinds[:found].copy(), of[:found].copy(), to[:found].copy(), sure[:found].copy(), shown, fresh, worst, lost
+    told = kinds[:found].copy(), of[:found].copy(), to[:found].copy(), sure[:found].copy()
+    return *told, shown, fresh, spare, worst, lost
 
 
 @nb.njit(cache=True, nogil=True)
@@ -152,20 +158,37 @@ def _short(counts, group, left):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def _measure(counts, group, bound):  # type: ignore[no-untyped-def]
-    """Of a group's values, each at most as often as the bound says: how many, how many of one, how many different."""
+def _without_sole(earlier, later, links):  # type: ignore[no-untyped-def]
+    """The counts of all later groups without the rows of those earlier ones that have no other partner."""
+    spare = later.counts.copy()
+    for i in range(earlier.starts.size - 1):
+        if links.starts[i + 1] - links.starts[i] != 1:
+            continue
+        j = links.later[links.starts[i]]
+        at = later.starts[j]
+        for entry in range(earlier.starts[i], earlier.starts[i + 1]):
+            while at < later.starts[j + 1] and later.values[at] < earlier.values[entry]:
+                at += 1
+            if at < later.starts[j + 1] and later.values[at] == earlier.values[entry]:
+                spare[at] -= min(spare[at], earlier.counts[entry])
+    return spare
+
+
+@nb.njit(cache=True, nogil=True)
+def _measure(counts, group, room, bound):  # type: ignore[no-untyped-def]
+    """Of the room in a group, as much as the bound says of each value: how much, of one value, how many values."""
     size, top, distinct = 0, 0, 0
     for entry in range(counts.starts[group], counts.starts[group + 1]):
-        n = min(np.int64(counts.counts[entry]), bound[counts.values[entry]])
+        n = min(np.int64(room[entry]), bound[counts.values[entry]])
         if n > 0:
             size, top, distinct = size + n, max(top, n), distinct + 1
     return size, top, distinct
 
 
 @nb.njit(cache=True, nogil=True)
-def _show(counts, group, bound, shown):  # type: ignore[no-untyped-def]
+def _show(counts, group, room, bound, shown):  # type: ignore[no-untyped-def]
     for entry in range(counts.starts[group], counts.starts[group + 1]):
-        shown[entry] = max(shown[entry], min(np.int64(counts.counts[entry]), bound[counts.values[entry]]))
+        shown[entry] = max(shown[entry], min(np.int64(room[entry]), bound[counts.values[entry]]))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -70,8 +70,9 @@ class Inferences:
 
     @property
     def ok(self) -> bool:
-        """Whether nobody learns more from all of them than from one, as far as was looked."""
-        return not any(sum(of.values()) for of in (self.chain.channels, *(pair.channels for pair in self.pairs)))
+        """Whether nobody learns more from all of them than from one; not if there was too much to look at."""
+        channels = (self.chain.channels, *(pair.channels for pair in self.pairs))
+        return self.chain.complete and not any(sum(of.values()) for of in channels)
 
     @property
     def vulnerable(self) -> int:

@@ -39,7 +39,15 @@ def in_order(releases: Sequence[Release | str | Path]) -> list[Release]:
                 f"`{later.path}` has fewer rows than `{earlier.path}` before it",
                 hint="name the oldest release first; a table whose rows are deleted cannot be audited",
             )
+    _check_manifests(opened)
+    return opened
+
+
+def _check_manifests(opened: Sequence[Release]) -> None:
+    """Raise if manifests say that the order is another one."""
     places = {digest(release.path / NAME): place for place, release in enumerate(opened)}
+    if len(places) < len(opened):
+        raise ReleaseError("a release is named twice", hint="name each release of the table once, oldest first")
     for place, release in enumerate(opened):
         before = places.get(release.promise.predecessor or "")
         if before is not None and before > place:
@@ -47,7 +55,6 @@ def in_order(releases: Sequence[Release | str | Path]) -> list[Release]:
                 f"`{release.path}` was made after `{opened[before].path}`, by its manifest",
                 hint="name the oldest release first",
             )
-    return opened
 
 
 def rule(release: Release) -> Rule:

@@ -61,11 +61,12 @@ def as_text(found: Inferences) -> None:
         print("\nthe surest:")
         for channel in found.channels[:TOLD]:
             print(f"  {_told(channel)}")
-    print(
-        "\nnothing: all of them together tell no more of anyone than one"
-        if found.ok
-        else f"\n{found.vulnerable:,} rows of the last release are vulnerable"
-    )
+    if found.ok:
+        print("\nnothing: all of them together tell no more of anyone than one")
+    elif found.vulnerable or found.chain.complete:
+        print(f"\n{found.vulnerable:,} rows of the last release are vulnerable")
+    else:
+        print("\nnothing was found, but there was too much to look at all of it")
 
 
 def _share(posterior: float) -> str:

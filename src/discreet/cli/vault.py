@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -43,9 +44,10 @@ def init(
         show.as_json({"vault": vault, "guarantee": dict(rules.guarantee)})
         return
     print(f"{vault}: an empty vault, which only you can read; keep it to yourself")
-    for sentence in _sentences(rules.guarantee):
+    for sentence in _sentences(rules.guarantee, together=False):
         print(f"  every release will promise: {sentence}")
-    print("  and all releases together no less")
+    for sentence in _sentences(rules.guarantee, together=True):
+        print(f"  every release, and all of them together, will promise: {sentence}")
 
 
 @app.command(no_args_is_help=True)
@@ -104,7 +106,9 @@ def release(
         return
     audited = "" if number == 1 else f", audited with the {number - 1:,} before it"
     print(f"{to}: release {number}, {promise.rows:,} rows in {promise.groups:,} groups, verified{audited}")
-    for sentence in _sentences(promise.guarantee):
+    for sentence in _sentences(promise.guarantee, together=False):
+        print(f"  promised, of this release: {sentence}")
+    for sentence in _sentences(promise.guarantee, together=True):
         print(f"  promised, of this release and of all together: {sentence}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if stands.waiting.rows:
@@ -175,7 +179,8 @@ def _side(side: dict[str, str | None] | list[str | None]) -> str:
     return ", ".join(shown) + (f" and {len(side) - SHOWN:,} more" if len(side) > SHOWN else "")
 
 
-def _sentences(guarantee: Any) -> list[str]:
+def _sentences(guarantee: Mapping[str, float], *, together: bool) -> list[str]:
+    """What is promised of all releases together, or of each alone: how many people a group has."""
     from discreet.guarantees import sentences
 
-    return sentences(guarantee)
+    return sentences({name: threshold for name, threshold in guarantee.items() if (name != "k") == together})

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.errors import InputError
+from discreet.errors import InputError, PolicyError
 from discreet.policy import Policy
 from discreet.table import Table
 from discreet.table.table import RELATION
@@ -49,7 +49,10 @@ def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
 
 def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increment:
     """The rows of a table as a vault of this policy takes them; `schema` has the types of its rows, if it has any."""
-    policy.fit(table.columns)
+    try:
+        policy.fit(table.columns)
+    except PolicyError as error:
+        raise PolicyError(error.mistakes, source="the table, held against the policy of the vault,") from None
     names = kept(policy)
     found = table.engine.run(exp.select(*(exp.column(name, quoted=True) for name in names)).from_(RELATION))
     table.check_unchanged()

@@ -23,7 +23,7 @@ from discreet.publication.generalization import sides
 from discreet.publication.publish import stated
 from discreet.release import Release
 from discreet.release.chain import shelf
-from discreet.release.manifest import NAME
+from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest, open_release
 from discreet.release.write import Watch, free, write
 from discreet.table import read
@@ -57,10 +57,11 @@ def make_release(
 ) -> Release:
     """Write the next release to `to`; the caller is the only writer, and has recovered."""
     database = store.database
-    if database.folder.resolve() in to.absolute().parents:
+    if database.folder.resolve() in to.resolve().parents:
         raise ReleaseError(f"`{to}` is inside the vault, which is private", hint="choose another folder")
     free(to)
     before = past(store, earlier)
+    _check_not_forked(before, [to.parent, *(release.path.parent for release in before), *earlier])
     number = before[-1].number + 1 if before else 1
     progress("gathering")
     changed = store.changed()
@@ -130,6 +131,23 @@ def past(store: VaultStore, earlier: Sequence[Path]) -> list[Past]:
     return found
 
 
+def _check_not_forked(before: Sequence[Past], places: Sequence[Path]) -> None:
+    """Raise if a release follows one of ours and this vault has no record of it: it is an older copy, then."""
+    known = {release.digest for release in before}
+    for name, path in shelf(sorted({place for place in places if place.is_dir()})).items():
+        if name in known:
+            continue
+        try:
+            follows = Manifest.read(path).discreet.predecessor
+        except ReleaseError:
+            continue
+        if follows in known:
+            raise VaultError(
+                f"`{path}` follows a release of this vault, which has no record of it: this is an older copy",
+                hint="release from the vault that made it: what two copies release tells together more than one",
+            )
+
+
 def _check_untouched(number: int, place: Path, name: str) -> None:
     """Raise unless a release is as it was made."""
     try:
@@ -171,12 +189,12 @@ def _audited(before: Sequence[Path], folder: Path) -> None:
     from discreet.audit.auditor import audit
 
     found = audit([*before, folder])
-    if not found.ok:
+    if not found.ok and (found.vulnerable or found.chain.complete):
         raise VerificationError(
             f"the release was not made: with those before it, {found.vulnerable:,} rows would be given away",
             hint="that is a mistake of ours, please report it; the vault is as it was",
         )
-    if not found.chain.complete:
+    if not found.ok:
         raise VerificationError(
             "the release was not made: with those before it, its groups overlap in too many ways to look at all",
             hint='release less often, or begin a new vault with growth = "insert"; the vault is as it was',
