@@ -74,7 +74,7 @@ def small_question(rng: Random, case: Case, *, keys: bool) -> Question:
     return replace(question, where=" AND ".join(parts) or None)
 
 
-@law(40)
+@law(25)
 @given(RANDOM)
 def test_shuffled_columns_equal_brute_force(rng: Random) -> None:
     case = small_case(rng, (*NUMBERS, *OTHERS))

@@ -83,7 +83,7 @@ def play(table, rule, growth, seed):
 
 
 @pytest.mark.parametrize("growth", ["settle", "insert"])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(table=tables(), rule=rules, seed=st.integers(0, 99))
 def test_no_release_opens_a_channel(growth, table, rule, seed):
     shelf, releases = play(table, rule, growth, seed)

@@ -78,11 +78,12 @@ def _told(
     posterior: float,
     since: int | None = None,
 ) -> Channel:
+    held = [(values[code].as_py(), n) for code, n in (+left).items()]
     return Channel(
         kind,
         tuple(t + 1 for t, _ in line),
         tuple(int(releases[t].numbers[group]) for t, group in line),
-        tuple((values[code].as_py(), n) for code, n in (+left).most_common()),
+        tuple(sorted(held, key=lambda one: (-one[1], one[0] is None, str(one[0])))),
         posterior,
         since,
     )
