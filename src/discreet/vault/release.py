@@ -85,6 +85,8 @@ def make_release(
                 appends = database.one("SELECT COALESCE(MAX(number), 0) FROM appends")[0]
                 home = to.parent.resolve()
                 time = datetime.now(UTC).isoformat(timespec="seconds")
+                moved = [(str(release.path.resolve()), release.number) for release in before]
+                database.run_many("UPDATE releases SET path = ? WHERE number = ?", moved)
                 database.run(
                     "INSERT INTO releases VALUES (?, 'begun', ?, ?, NULL, ?, ?, ?, ?)",
                     (number, str(home / folder.name), str(home / to.name), time, appends, rows, groups),
