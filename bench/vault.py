@@ -1,8 +1,8 @@
 """Append 1,000 rows to a vault of 10,000, and to one of a million: the second may take three times as long.
 
-The cost of an append must grow with its rows and the groups they touch, not with the vault. What a release costs is
-printed beside it. Appends follow each other without a release between, which is dearer for the small vault: groups that
-were not released yet are made anew. With a release before each, the ratio is higher.
+The cost of an append must grow with its rows and the groups they touch, not with the vault. It is measured one append
+after the other, where groups that were not released yet are made anew, and with a release before each, where none are.
+What a release costs is printed beside it.
 """
 
 from __future__ import annotations
@@ -32,36 +32,59 @@ POLICY = discreet.Policy(
 
 
 def main(rows: int) -> None:
-    everybody = people(rows + (TIMES + 1) * INCREMENT, seed=11)
-    taken: dict[int, list[float]] = {SMALL: [], rows: []}
+    everybody = people(rows + 2 * (TIMES + 1) * INCREMENT, seed=11)
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        vaults = {size: stack.enter_context(filled(everybody, size, Path(folder))) for size in taken}
-        for at in range(TIMES + 1):  # the first is a warm-up; by turns, so that both meet the same machine
-            for size, vault in vaults.items():
-                more = everybody.slice(size + at * INCREMENT, INCREMENT)
-                start = time.perf_counter()
-                vault.append(more)
-                taken[size].append(time.perf_counter() - start)
-        middle = {size: statistics.median(seconds[1:]) for size, seconds in taken.items()}
-        print(f"\n{INCREMENT:,} rows more, medians of {TIMES}; then a release")
-        for size, vault in vaults.items():
-            start = time.perf_counter()
-            vault.release(Path(folder) / f"{size}-1")
-            released, waiting = time.perf_counter() - start, vault.status().waiting.rows
-            print(f"{size:>10,} rows  {middle[size] * 1e3:6.0f} ms  release {released:5.1f} s  {waiting:,} rows wait")
-    print(f"{'the larger one':>15}  {verdict(middle[rows] / middle[SMALL], LIMIT)}")
+        growing = [Growing(everybody, size, Path(folder)) for size in (SMALL, rows)]
+        for vault in growing:
+            stack.enter_context(vault.vault)
+        for released in (False, True):
+            for vault in growing:
+                vault.taken.clear()
+            for _ in range(TIMES + 1):  # the first is a warm-up; by turns, so that both meet the same machine
+                for vault in growing:
+                    if released:
+                        vault.release()
+                    vault.append()
+            print(f"\n{INCREMENT:,} rows more, {'after a release each' if released else 'no release between'}")
+            for vault in growing:
+                vault.tell()
+            small, large = (vault.seconds for vault in growing)
+            print(f"{'the larger one':>15}  {verdict(large / small, LIMIT)}")
+        print()
+        for vault in growing:
+            print(f"{vault.size:>10,} rows  a release takes {statistics.median(vault.releases):5.1f} s")
 
 
-def filled(everybody: pa.Table, size: int, folder: Path) -> discreet.Vault:
-    """A vault of so many rows that has been released."""
-    vault = discreet.Vault.create(folder / f"vault of {size}", POLICY)
-    start = time.perf_counter()
-    vault.append(everybody.slice(0, size))
-    middle = time.perf_counter()
-    vault.release(folder / f"{size}-0")
-    end = time.perf_counter()
-    print(f"{size:>10,} rows  taken in in {middle - start:.1f} s, released in {end - middle:.1f} s")
-    return vault
+class Growing:
+    """A vault of so many rows that has been released, and the rows that will come."""
+
+    def __init__(self, everybody: pa.Table, size: int, folder: Path) -> None:
+        self.everybody, self.size, self.folder = everybody, size, folder
+        self.vault = discreet.Vault.create(folder / f"vault of {size}", POLICY)
+        self.rows, self.taken, self.releases = 0, list[float](), list[float]()
+        self.append(size)
+        self.release()
+        print(f"{size:>10,} rows  taken in in {self.taken[0]:.1f} s, released in {self.releases[0]:.1f} s")
+
+    def append(self, rows: int = INCREMENT) -> None:
+        more = self.everybody.slice(self.rows, rows)
+        start = time.perf_counter()
+        self.vault.append(more)
+        self.taken.append(time.perf_counter() - start)
+        self.rows += rows
+
+    def release(self) -> None:
+        start = time.perf_counter()
+        self.vault.release(self.folder / f"{self.size}-{len(self.releases)}")
+        self.releases.append(time.perf_counter() - start)
+
+    @property
+    def seconds(self) -> float:
+        return statistics.median(self.taken[1:])
+
+    def tell(self) -> None:
+        waiting = self.vault.status().waiting.rows
+        print(f"{self.size:>10,} rows  {self.seconds * 1e3:6.0f} ms, median of {TIMES}; {waiting:,} rows wait")
 
 
 if __name__ == "__main__":

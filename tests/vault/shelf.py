@@ -30,9 +30,9 @@ class Shelf:
         self.reads += 1
         return self.leaves[node]
 
-    def rows(self, node):
-        self.reads += 1
-        ids = sorted(self.of_node.get(node, ()))
+    def rows(self, *nodes):
+        self.reads += len(nodes)
+        ids = sorted(id_ for node in nodes for id_ in self.of_node.get(node, ()))
         held = [self.kept[id_] for id_ in ids]
         return Rows(
             np.array(ids, np.int64),

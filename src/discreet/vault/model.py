@@ -216,10 +216,10 @@ class Store(Protocol):
         """The summary of a leaf."""
         ...
 
-    def rows(self, node: int) -> Rows:
-        """All rows of a leaf, members and waiting, in the order of their ids. As dear as the leaf is large.
+    def rows(self, *nodes: int) -> Rows:
+        """All rows of some leaves, members and waiting, in the order of their ids. As dear as the leaves are large.
 
-        Only for a leaf that is to be cut: an increment of 1,000 touches most leaves of a million rows.
+        Only for a leaf that may be cut: an increment of 1,000 touches most leaves of a million rows.
         """
         ...
 

@@ -7,13 +7,14 @@ is new is in a group that is new. So every set that any number of releases leave
 though boxes may overlap. Groups that left since the last release are still private: they are made anew
 with the rows that have come since.
 As rows leave, the room is cut in two, where least is lost, if both rooms would keep but a share of its rows waiting.
-Cost: of an append, its rows and the rooms they come to; a room reads the groups that left it when it is cut, which is
-about once in as many rows as it has.
+Cost: of an append, its rows and the rooms they come to; to be cut, a room reads the groups that left it, but only each
+time that they have become a tenth more: about ten rows for every row that comes.
 Claim: released_groups_never_change — a group that was released is the same in every later release.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,8 @@ from discreet.vault.forest import Forest, box_of, boxes_of
 from discreet.vault.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
 from discreet.vault.room import affordable, are_affordable
 from discreet.vault.rule import Rule
+
+GROWN = 1.1  # as many times more rows must have left a room before it is looked at again whether it can be cut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +45,10 @@ def settle(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
     rows = store.rows(at).and_(new) if known else new
     past, pending = leaf.past, list(store.pending(at)) if known else []
     if pending:
-        again = rows.and_(*(store.rows(group) for group in pending))
+        private = store.rows(*pending)
+        again = rows.and_(private)
         if rule.group(forest.count(again.sensitive)):
-            rows, past = again, past - sum(forest.leaf(group).counts for group in pending)
+            rows, past = again, past - forest.count(private.sensitive)
             for group in pending:
                 forest.drop(group)
     own = forest.count(rows.sensitive)
@@ -53,11 +57,21 @@ def settle(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
         forest.place(new.ids, at, member=False)
         return
     here = np.arange(len(rows))
-    if known and affordable(past + own, root.counts, rule):
-        rows = rows.and_(*(store.rows(group) for group in store.settled(at) if group not in pending))
+    may_cut = _has_grown(leaf.past.sum(), past.sum() + own.sum()) and affordable(past + own, root.counts, rule)
+    if known and may_cut:
+        rows = rows.and_(store.rows(*(group for group in store.settled(at) if group not in pending)))
     pool = Pool.of(rows.points, rows.sensitive, forest.columns, root.space)
+    rooms = _Rooms(forest, root, rows, pool, rule)
     first = Room(forest.node(at), here, np.arange(here.size, len(rows)), past)
-    _Rooms(forest, root, rows, pool, rule).run(first, leaf)
+    if may_cut:
+        rooms.run(first, leaf)
+    else:
+        rooms.close(rooms.leave(first), leaf)
+
+
+def _has_grown(before: int, now: int) -> bool:
+    """Whether a room has passed a power of `GROWN`."""
+    return before == 0 or math.floor(math.log(now, GROWN)) > math.floor(math.log(before, GROWN))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

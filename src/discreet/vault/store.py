@@ -7,6 +7,7 @@ Claim: store_gives_back_what_it_was_given — roots, nodes, leaves, rows and sta
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,8 +61,13 @@ class VaultStore:
         members = None if box is None else unpacked_box(box, width)
         return Leaf(node, unpacked(counts), members, unpacked_box(reach, width), unpacked(past), waiting, bool(changed))
 
-    def rows(self, node: int) -> Rows:
-        return self._rows(self.database.rows(f"{ROWS} WHERE node = ? ORDER BY id", (node,)))
+    def rows(self, *nodes: int) -> Rows:
+        if len(nodes) == 1:
+            return self._rows(self.database.rows(f"{ROWS} WHERE node = ? ORDER BY id", nodes))
+        some = json.dumps(nodes)
+        return self._rows(
+            self.database.rows(f"{ROWS} WHERE node IN (SELECT value FROM json_each(?)) ORDER BY id", (some,))
+        )
 
     def waiting(self, node: int) -> Rows:
         return self._rows(self.database.rows(WAITING, (node,)))
