@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -14,11 +14,12 @@ from sqlglot import exp
 from discreet.answer import help_table, margins, sources, swapped
 from discreet.answer.answer import Answer
 from discreet.answer.boxes import Boxes, Given, check_generalized
+from discreet.answer.counters import Counters
+from discreet.answer.hits import Hits
 from discreet.answer.model import Form, Model
 from discreet.answer.published import Published, check_joined
 from discreet.answer.question import ENDS, Aggregate, Question, read_question
 from discreet.answer.rewrite import rewrite, untouched
-from discreet.answer.slots import Slots
 from discreet.answer.truths import kind_of
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
@@ -26,7 +27,6 @@ from discreet.release.manifest import Promise
 from discreet.release.release import Release, open_release
 
 REMEMBERED = 256
-MOST_SLOTS = 8
 MOST_COMBINATIONS = 1_000_000
 
 
@@ -51,8 +51,8 @@ class Desk:
     def __init__(self, release: Release) -> None:
         self.release = release
         self._prepared: dict[object, _Prepared] = {}
-        self._slots: list[Slots] = []
         self._engine = connect(groups=release.promise.groups)
+        self._counters = Counters(self._engine, release.promise.group, lambda: self._help, self._run)
         try:
             sources.load(self._engine, release)
             self._engine.seal()
@@ -73,7 +73,7 @@ class Desk:
         """The SQL that answers a question, after the statements that make its tables from the files.
 
         Of a permutation it shows the two steps of the paper, hits by group and the help table, even
-        where hits are really counted in slots.
+        where hits are really counted by ranks or in slots.
         """
         boxes = self._boxes_for(generalized=generalized)
         if self.release.promise.publication == "permutation" and boxes is None:
@@ -87,7 +87,7 @@ class Desk:
         asked = (sql, None if boxes is None else boxes.given)
         if asked not in self._prepared:
             question = self._read(sql, boxes)
-            prepared = self._rewritten(question, boxes, None if boxes is not None else self._slots_for(question))
+            prepared = self._rewritten(question, boxes, None if boxes is not None else self._hits_for(question))
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
             self._prepared[asked] = prepared
@@ -107,17 +107,16 @@ class Desk:
                 self._check_size(question)
         return question
 
-    def _rewritten(self, question: Question, boxes: Boxes | Published | None, slots: Slots | None) -> _Prepared:
+    def _rewritten(self, question: Question, boxes: Boxes | Published | None, hits: Hits | None) -> _Prepared:
         """The SQL that answers a question, and the tables that it needs beside those of every question."""
-        group = self.release.promise.group
         form = None if boxes is not None else self._form_for(question)
         with _not_too_deep():
-            query = rewrite(question, self.release.promise, slots, form, boxes, apart=self._apart(boxes))
+            query = rewrite(question, self.release.promise, hits, form, boxes, apart=self._apart(boxes))
             made: dict[str, exp.Expr] = {}
-            if (form is not None or (slots is not None and slots.wide)) and self._help is not None:
+            if form is not None and self._help is not None:
                 made |= self._help.tables()
-            if slots is not None:
-                made[slots.name] = slots.table(group)
+            if hits is not None:
+                made |= hits.made
             if boxes is not None:
                 made |= boxes.tables()
             return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
@@ -162,26 +161,13 @@ class Desk:
         for name, query in tables.items():
             self._engine.load(name, query)
 
-    def _slots_for(self, question: Question) -> Slots | None:
-        """The slots to count hits in, made when first needed; None when counting by group is better."""
-        condition = question.where["quasi"]
+    def _hits_for(self, question: Question) -> Hits | None:
+        """Where hits are counted; None where it is row by row, or none need be counted."""
         if self.release.promise.window is not None or self._apart(None):
-            return None
-        if condition is None or any(key.side == "quasi" for key in question.keys):
             return None
         if all(untouched(question, aggregate) for aggregate in question.aggregates):
             return None
-        columns = tuple(sorted({column.name for column in condition.find_all(exp.Column)}))
-        for slots in self._slots:
-            if slots.columns == columns:
-                return slots if slots.serves(condition) else None
-        slots = Slots(f"slots_{len(self._slots)}", columns, *self._sizes)
-        if not (columns and slots.serves(condition) and len(self._slots) < MOST_SLOTS):
-            return None
-        slots = replace(slots, wide=self._unlike)
-        self._engine.load(slots.name, slots.table(self.release.promise.group))
-        self._slots.append(slots)
-        return slots
+        return self._counters.hits(question)
 
     def _form_for(self, question: Question) -> Form | None:
         """The form of the help table, if there is one and it serves any aggregate."""
@@ -196,22 +182,6 @@ class Desk:
         table = help_table.plan(self._engine, sources.sensitive_kind(self.release))
         self._make({} if table is None else table.tables())
         return table
-
-    @cached_property
-    def _unlike(self) -> bool:
-        """Whether hardly two groups have the same values, and none is missing."""
-        groups, kinds = (
-            self._engine.run(exp.select("COUNT(*) AS groups", "COUNT(DISTINCT signature) AS kinds").from_("signatures"))
-            .to_pylist()[0]
-            .values()
-        )
-        return 8 * int(kinds) > int(groups) and self._help is not None and self._help.form == "full"
-
-    @cached_property
-    def _sizes(self) -> tuple[int, int]:
-        """The smallest and the largest size of a group."""
-        least, most = self._engine.run(exp.select("MIN(size)", "MAX(size)").from_("signatures")).to_pylist()[0].values()
-        return int(least), int(most)
 
     def close(self) -> None:
         self._engine.close()

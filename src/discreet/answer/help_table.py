@@ -78,13 +78,10 @@ def write(model: Model, form: Form, aggregate: Aggregate, name: str) -> Relation
 
 def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
     """The smallest picks add up to the sum up to there, the largest to the sum above all the others."""
-    condition = model.question.where["quasi"]
-    if model.slots is not None and model.slots.wide and condition is not None:
-        rows = model.slots.rows(condition, "mean", "variance", "negative", "positive", "fars").subquery("rows")
-        sums = "negative + fars[picks + 1] AS low_sum", "positive - fars[size - picks + 1] AS high_sum"
-        found = exp.select("*", *sums, dialect="duckdb").from_(rows)
-        relations: Relations = {f"{name}_found": found}
-        smallest, largest, once = "low_sum", "high_sum", ""
+    added = None if model.hits is None else model.hits.sums()
+    urns, smallest, largest, once = "", "low_sum", "high_sum", ""
+    if added is not None:
+        relations: Relations = {f"{name}_found": added}
     else:
         ends = exp.union(
             exp.select("*", "TRUE AS low", "picks AS hits").from_("draws_sensitive"),
@@ -93,16 +90,16 @@ def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
         )
         relations = {f"{name}_ends": ends, f"{name}_found": _look_up(form, f"{name}_ends", "hits", "sums")}
         smallest, largest = (f"CASE WHEN {end} THEN found END" for end in ("low", "NOT low"))
-        once = " FILTER (WHERE low)"
+        urns, once = "urns * ", " FILTER (WHERE low)"
     per_hit = f" / SUM(urns * picks){once}" if mean else ""
-    deviation = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) * variance"
+    deviation = f"{urns}picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1) * variance"
     relations[f"{name}_sums"] = per_key(
         model,
         f"{name}_found",
-        f"SUM(urns * picks * mean){once}{per_hit} AS estimate",
+        f"SUM({urns}picks * mean){once}{per_hit} AS estimate",
         f"SQRT(SUM({deviation}){once}){per_hit} AS stderr",
-        f"SUM(urns * {smallest}){per_hit} AS low",
-        f"SUM(urns * {largest}){per_hit} AS high",
+        f"SUM({urns}{smallest}){per_hit} AS low",
+        f"SUM({urns}{largest}){per_hit} AS high",
         f"SUM(urns * picks){once} AS least",
     ).having(f"SUM(urns * picks){once} > 0")  # not a condition on each draw, which would be computed twice
     columns = (INSIDE, "stderr", "low", "high", "least")

@@ -10,9 +10,9 @@ from sqlglot import exp
 
 from discreet.answer.boxes import Boxes
 from discreet.answer.grammar import Side
+from discreet.answer.hits import Hits
 from discreet.answer.published import Published
 from discreet.answer.question import Question
-from discreet.answer.slots import Slots
 
 Relations = dict[str, exp.Query]
 Form: TypeAlias = Literal["full", "compact"]  # of the help table
@@ -25,7 +25,7 @@ class Model:
     question: Question
     group: str
     sensitive: str | None
-    slots: Slots | None = None
+    hits: Hits | None = None
     help: Form | None = None
     boxes: Boxes | Published | None = None
     apart: bool = False  # whether every column is a side of its own

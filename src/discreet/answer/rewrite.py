@@ -12,10 +12,10 @@ from sqlglot import exp
 
 from discreet.answer import aggregates, help_table, margins, swapped
 from discreet.answer.boxes import Boxes
+from discreet.answer.hits import Hits
 from discreet.answer.model import Form, Model, Relations, agree
 from discreet.answer.published import Published
 from discreet.answer.question import ENDS, Aggregate, Question
-from discreet.answer.slots import Slots
 from discreet.answer.urns import draws, subject
 from discreet.release.manifest import Promise
 
@@ -23,14 +23,14 @@ from discreet.release.manifest import Promise
 def rewrite(
     question: Question,
     promise: Promise,
-    slots: Slots | None = None,
+    hits: Hits | None = None,
     form: Form | None = None,
     boxes: Boxes | Published | None = None,
     *,
     apart: bool = False,
 ) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
-    model = Model(question, promise.group, promise.sensitive, slots, form, boxes, apart)
+    model = Model(question, promise.group, promise.sensitive, hits, form, boxes, apart)
     relations: Relations = {} if boxes is None else boxes.relations(question.where["quasi"])
     relations |= margins.relations(model) if apart else {}
     relations["frame"] = _frame(model)

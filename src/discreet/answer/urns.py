@@ -40,8 +40,8 @@ def draws(model: Model, side: Side) -> Relations:
         if condition is None and not model.keys("quasi"):
             all_rows = exp.select("signature AS urn", "size", "size AS picks", "COUNT(*) AS urns").from_("signatures")
             return {"draws_sensitive": grouped(all_rows)}
-        if condition is not None and model.slots is not None:
-            return {"draws_sensitive": model.slots.draws(condition)}
+        if model.hits is not None:
+            return {"draws_sensitive": model.hits.draws()}
         hits = grouped(model.rows("quasi", model.group_column("grp"), "COUNT(*) AS picks"))
         kinds = exp.select(*model.keys("quasi"), "signature AS urn", "size", "picks", "COUNT(*) AS urns")
         joined = kinds.from_("hits").join("signatures", on="hits.grp = signatures.grp")
@@ -56,8 +56,10 @@ def draws(model: Model, side: Side) -> Relations:
 
 def subject(model: Model, side: Side, argument: exp.Expr | None, name: str, *, numeric: bool) -> Relations:
     """The relations of one subject, their names ending with `name`; `numeric` if sums are wanted."""
-    if argument is None and (counted := _counted_in_slots(model)) is not None:
-        return {f"tally_{name}": counted}
+    if argument is None and model.hits is not None and not model.keys("sensitive"):
+        counted = model.hits.counted()
+        if counted is not None:  # no urn has to be looked up
+            return {f"tally_{name}": exp.select("*", *_taken()).from_(counted.subquery("counted"))}
     drawn = {f"draws_{name}": margins.draws(model, side)} if model.apart else draws(model, side)
     return {
         **drawn,
@@ -92,15 +94,6 @@ def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool
 
 def _present(value: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
-
-
-def _counted_in_slots(model: Model) -> exp.Select | None:
-    """The tally of rows where every group has its own values beside it: no urn has to be looked up."""
-    rows, values, slots = model.question.where["quasi"], model.question.where["sensitive"], model.slots
-    if slots is None or not slots.wide or rows is None or values is None or model.keys("sensitive"):
-        return None
-    both = slots.rows(rows, exp.alias_(slots.holders(values), "total")).subquery("both")
-    return exp.select("*", *_taken()).from_(both)
 
 
 def _taken(model: Model | None = None) -> tuple[str, ...]:
