@@ -1,4 +1,4 @@
-"""Find the word that was meant."""
+"""Words for people: the one that was meant, and how many there are of something."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     if close:
         return f"did you mean `{by_lower[close[0]]}`?"
     return "expected one of: " + ", ".join(f"`{option}`" for option in options)
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number and what there is of it: `1 row`, `2,000 rows`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

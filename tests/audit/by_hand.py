@@ -102,17 +102,36 @@ def pair(earlier, later, rule, *, known):
 def lines(releases, fresh, cohort, rule):
     """All lines of those who first were in one release; `fresh` has of each release and group what can be theirs."""
     found, last = Pair(), len(releases) - 1
-    links = [[partners(group, later)[1] for group in releases[t]] for t, later in enumerate(releases[1:])]
-    waiting = [(last, j, None, None, j) for j in range(len(releases[last]))]
+    links = {
+        (t, u): [partners(group, releases[u])[1] for group in releases[t]] for u in range(last + 1) for t in range(u)
+    }
+    waiting = [(j,) for j in range(len(releases[last]))]  # lines, the last release first
     while waiting:
-        t, j, box, left, root = waiting.pop()
-        box = releases[t][j].box if box is None else meet(box, releases[t][j].box)
-        if box is None:
+        line = waiting.pop()
+        on = {last - back: j for back, j in enumerate(line)}
+        box = None
+        for t, j in on.items():
+            box = releases[t][j].box if box is None else box and meet(box, releases[t][j].box)
+        if not box:
             continue
-        left = +(fresh[t][j] if left is None else left & fresh[t][j])
-        if not found.judge(rule, "chain", root, left) and left and t > cohort:
-            waiting += [(t - 1, i, box, left, root) for i, met in enumerate(links[t - 1]) if j in met]
+        first = min(on)
+        left = intersection(fresh[t][j] for t, j in on.items())
+        for t, i in on.items():
+            for u, j in on.items():
+                if u > t and len(links[t, u][i]) > 1:
+                    nowhere_else = (e.values for e, met in zip(releases[t], links[t, u], strict=True) if met == [j])
+                    left &= releases[u][j].values - sum(nowhere_else, Counter())
+        if not found.judge(rule, "chain", line[0], left) and +left and first > cohort:
+            waiting += [(*line, i) for i, met in enumerate(links[first - 1, first]) if on[first] in met]
     return found
+
+
+def intersection(sets):
+    sets = list(sets)
+    left = sets[0]
+    for one in sets[1:]:
+        left = left & one
+    return left
 
 
 def chain(releases, rule, *, known):

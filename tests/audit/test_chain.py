@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import discreet
 from audit import by_hand
 from audit.growing import growing
-from discreet.audit.chain import Chain
+from discreet.audit.chain import Chain, spare
 from discreet.audit.inference import CHANNELS, Rule, compare
 from discreet.audit.overlap import plant, search
 from discreet.audit.partners import KINDS, link
@@ -92,12 +92,22 @@ def test_pairs_are_as_counted_by_hand(table, thresholds, known):
             assert found.lost == 0
 
 
+def whole(groups, links):
+    """The chain of releases, with what is spare between each two."""
+    spares = []
+    for (i, j), of in links.items():
+        found = compare(groups[i].counts, groups[j].counts, of, Rule(1, 2), values=9, known=False)
+        spares.append(spare(i, j, groups[j].counts, of, found.spare))
+    pairs = [links[t, t + 1] for t in range(len(groups) - 1)]
+    return Chain(groups, pairs, [of for of in spares if of is not None])
+
+
 @FREE
 @given(st.one_of(growing(apart=True), growing(apart=False)), RULES, st.booleans())
 def test_chain_is_as_followed_by_hand(table, thresholds, known):
     groups, plain = table.coded(), table.by_hand()
     links = linked(groups)
-    chain = Chain(groups, [links[t, t + 1] for t in range(len(groups) - 1)])
+    chain = whole(groups, links)
     fresh = [of.counts.counts for of in groups]
     _, cohorts = by_hand.chain(plain, by_hand.Rule(*thresholds), known=known)
     for cohort, wanted in enumerate(cohorts):
@@ -107,6 +117,9 @@ def test_chain_is_as_followed_by_hand(table, thresholds, known):
         assert by_entry(groups[-1].counts, found.shown) == wanted.shown
         assert found.worst == pytest.approx(wanted.posterior)
         assert len(found.listed) == found.channels
+        for line, posterior in zip(found.listed, found.posteriors, strict=True):
+            left = chain.left([group for group in line.tolist() if group >= 0], fresh)
+            assert by_hand.Rule(*thresholds).posterior(left) == pytest.approx(posterior)
         for j in range(cohort + 1, len(groups)):
             one, other = groups[cohort].counts, groups[j].counts
             found_ = compare(one, other, links[cohort, j], Rule(*thresholds), values=9, known=known)
@@ -120,6 +133,7 @@ def test_auditor_never_excludes_the_truth(table):
     groups, rows, first = table.coded(), table.rows, table.first
     links, last = linked(groups), len(groups) - 1
     fresh = [of.counts.counts for of in groups]
+    chain, offsets = whole(groups, links), np.cumsum([0, *(of.numbers.size for of in groups)]).tolist()
     at = [{row: g for g, members in enumerate(release) for row in members} for release in table.groups]
     for i in range(len(groups)):
         mine = [row for row in at[last] if first[row] == i]
@@ -129,6 +143,12 @@ def test_auditor_never_excludes_the_truth(table):
                 counts = groups[t].counts
                 left = by_entry(counts, fresh[t])
                 assert left[g, value] >= n
+        for start in range(i, last + 1):  # all of the way that somebody went, or the end of it
+            ways = Counter(
+                (*(at[t][row] + offsets[t] for t in range(last, start - 1, -1)), rows[row][4]) for row in mine
+            )
+            for *way, value, n in ((*key, n) for key, n in ways.items()):
+                assert chain.left(way, fresh)[value] >= n
         for j in range(i + 1, len(groups)):
             one, other = groups[i].counts, groups[j].counts
             found = compare(one, other, links[i, j], Rule(1, 2), values=9, known=True)
@@ -357,19 +377,49 @@ def test_csv_and_parquet_are_compared(tmp_path):
     assert found.channels == wanted.channels
 
 
+def planted(place, *releases):
+    """Releases of rows of an age, an illness and the group that they are to be in."""
+    rules = discreet.Policy(quasi=["age"], sensitive="ill", guarantee={"distinct_l": 2}, publication="generalization")
+    made = []
+    for number, rows in enumerate(releases):
+        ages, ills, groups = zip(*rows, strict=True)
+        with discreet.read(pa.table({"age": ages, "ill": ills})) as private:
+            codes = private.codes("ill")
+            made.append(publish_groups(private, rules, codes, np.array(groups, np.int32), to=place / str(number)))
+    return made
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)], ids=["the next release", "the one after"])
+def test_a_chain_takes_off_rows_that_can_be_nowhere_else(tmp_path, monkeypatch, order):
+    """Three releases of which only all together tell that somebody has hiv.
+
+    The young are one group in the first release, the old another. Later there are the very young, and the others: all
+    in one group, or the old in two. All of the old are among the others, and so is their flu. Whoever was young and is
+    among the others has hiv or a cold; and if he is among the younger half of these, where nobody has a cold, hiv.
+    """
+    young = [(1, "cold"), (4, "asthma"), (2, "flu"), (10, "hiv")]
+    old = [(11, "flu"), (12, "angina"), (20, "gout"), (16, "ulcer")]
+    new = [(11, "stroke"), (12, "sprain"), (18, "cold"), (19, "mumps"), (2, "rash"), (3, "boil")]
+    first = [(age, ill, int(age > 10)) for age, ill in young + old]
+    halves = [(age, ill, (age > 5) + (age > 15)) for age, ill in young + old + new]
+    merged = [(age, ill, int(age > 5)) for age, ill in young + old + new]
+    made = planted(tmp_path, first, *([merged, halves][at - 1] for at in order))
+    found = discreet.audit(made)
+    assert [sum(of.channels.values()) for of in found.pairs] == [0, 0, 0]
+    assert found.chain.channels == {"both": 1, "new": 0}
+    assert found.vulnerable == 1
+    assert [(of.kind, of.releases, of.values) for of in found.channels] == [("chain", (1, 2, 3), (("hiv", 1),))]
+    assert not discreet.audit(made, insertions="unknown").ok
+    monkeypatch.setattr("discreet.audit.auditor.spare", lambda *_: None)
+    assert discreet.audit(made).ok, "without taking them off, nothing is seen"
+
+
 def test_rows_that_can_be_nowhere_else_are_taken_off(tmp_path):
     """All of B went to X, so the flu there is B's: whoever was in A and is in X has hiv."""
     first = [(1, "asthma", 0), (4, "flu", 0), (10, "hiv", 0), (11, "flu", 1), (20, "cold", 1)]
     second = [(age, ill, 0 if age < 5 else 1) for age, ill, _ in first]
     second += [(12, "gout", 1), (15, "mumps", 1), (2, "rash", 0), (3, "boil", 0)]
-    rules = discreet.Policy(quasi=["age"], sensitive="ill", guarantee={"distinct_l": 2}, publication="generalization")
-    made = []
-    for number, rows in enumerate((first, second)):
-        ages, ills, groups = zip(*rows, strict=True)
-        with discreet.read(pa.table({"age": ages, "ill": ills})) as private:
-            codes = private.codes("ill")
-            made.append(publish_groups(private, rules, codes, np.array(groups, np.int32), to=tmp_path / str(number)))
-    found = discreet.audit(made)
+    found = discreet.audit(planted(tmp_path, first, second))
     assert not found.ok
     assert next((channel.kind, channel.values) for channel in found.channels) == ("both_overlap", (("hiv", 1),))
 

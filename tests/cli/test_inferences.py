@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.cli import main
+from discreet.audit.report import Inferences, Line, Pair, Version
+from discreet.cli import inferences, main
 from discreet.publication.publish import publish_groups
 from discreet.vault.static import static_new
 
@@ -66,6 +68,18 @@ def test_channels_are_told(run, leaking):
     assert "who is new in group 1 of release 2, beside group 1 of release 1: cancer" in out
     assert "who is in group 2 of release 1, group 2 of release 2: alzheimer" in out
     assert out.endswith("5 rows of the last release are vulnerable\n")
+
+
+def test_one_row_is_told_as_one(capsys):
+    pair = Pair(1, 2, 3, {"both_overlap": 1}, 1, 1.0)
+    versions = tuple(Version(Path(name), 9, 3, number, 1.0) for number, name in enumerate("ab"))
+    inferences.as_text(
+        Inferences({"l": 2}, "known", versions, (pair,), Line(1, False, {"both": 1, "new": 0}, 1, 1.0), ())
+    )
+    out, _ = capsys.readouterr()
+    assert "the whole chain: 1 channel for people who were there before, 0 for new ones; 1 row vulnerable\n" in out
+    assert "only 1 step was followed\n" in out
+    assert out.endswith("\n1 row of the last release is vulnerable\n")
 
 
 def test_unknown_insertions(run, leaking):

@@ -110,6 +110,24 @@ def test_who_waits_is_told(run, place):
     assert err.startswith("error: there is nothing to release")
 
 
+def test_one_of_a_thing_is_told_as_one(run, place):
+    run("vault", "init", "v", "--policy", "policy.toml")
+    pq.write_table(people(1, start=9_000), "one.parquet")
+    out = run("vault", "append", "v", "one.parquet")[1]
+    assert out == "one.parquet: 1 row taken in, 0 joined groups, 1 waits now\n"
+    out = run("vault", "status", "v")[1]
+    assert out.startswith(
+        "v: 1 row from 1 append\n  in groups: 0 rows in 0 groups\n  waiting: 1 row (100.0%) in 1 group,"
+    )
+    assert "and 1 row waits\n" in run("vault", "release", "v", "--to", "r")[2]
+    assert "1 of 1 row has an identifier" in run("vault", "append", "v", "one.parquet")[2]
+    three = people(3, start=8_000, ill=["asthmatosis", "bronchobia", "cardiomania"])
+    pq.write_table(three, "three.parquet")
+    run("vault", "append", "v", "three.parquet")
+    stands = json.loads(run("vault", "status", "v", "--json")[1])
+    assert stands["advice"] == f"the first release would have {stands['members']} rows in 1 group"
+
+
 def test_errors(run, place):
     status, out, err = run("vault", "status", "nowhere")
     assert (status, out) == (1, "")

@@ -67,10 +67,15 @@ class _Audit:
         """What the partners of a group hold beyond it."""
         return sum((self.values(t, j) for j in self.links[i, t][e]), Counter()) - self.values(i, e)
 
+    def both(self, i, e, t, j):
+        """What is left for somebody in two groups: rows of others that can only be in the later one are not theirs."""
+        others = (self.values(i, k) for k, here in enumerate(self.links[i, t]) if here == [j] and k != e)
+        return self.values(i, e) & (self.values(t, j) - sum(others, Counter()))
+
     def pair(self, i, t, links):
         for e, here in enumerate(links):
             for j in here:
-                self.look(f"both {i} {t}", self.values(i, e) & self.values(t, j))
+                self.look(f"both {i} {t}", self.both(i, e, t, j))
                 self.look(f"new {i} {t}", self.fresh(i, e, t) & self.values(t, j))
         for j in range(len(self.releases[t])):
             whole = [e for e, here in enumerate(links) if here == [j]]
@@ -86,7 +91,12 @@ class _Audit:
         for way in product(*before):
             yield [values for values in way if values is not None]
 
-    def follow(self, first, t, j, values):
+    def follow(self, first, line, values):
+        """Go on with a line of groups, one of each release from the first on."""
+        *before, j = line
+        t = first + len(before)
+        for i, e in enumerate(before, first):
+            values = values & self.both(i, e, t, j)
         for way in self.strangers(first, t, j):
             left = values & self.values(t, j)
             for one in way:
@@ -94,7 +104,7 @@ class _Audit:
             self.look(f"chain {first} {t}", left)
             if left and t + 1 < len(self.releases):
                 for following in self.links[t, t + 1][j]:
-                    self.follow(first, t + 1, following, left)
+                    self.follow(first, [*line, following], left)
 
 
 def channels(releases, rule):
@@ -104,7 +114,7 @@ def channels(releases, rule):
         audit.pair(i, t, links)
     for first, groups in enumerate(releases):
         for j, (_, values) in enumerate(groups):
-            audit.follow(first, first, j, values)
+            audit.follow(first, [j], values)
     return audit.found
 
 

@@ -14,9 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.audit.chain import Chain, Lines
+from discreet.audit.chain import Chain, Lines, spare
 from discreet.audit.channels import of_lines, of_pair, surest
-from discreet.audit.groups import Counts, read_groups
+from discreet.audit.groups import Counts, Ranks, read_groups
 from discreet.audit.inference import CHANNELS, Found, Rule, compare
 from discreet.audit.overlap import plant
 from discreet.audit.partners import Links, link
@@ -53,21 +53,19 @@ class _Search:
         self.channels: list[Channel] = []
 
     def inferences(self) -> Inferences:
-        count, fresh = len(self.groups), [of.counts.counts for of in self.groups]
-        links = [self._linked(t, t + 1) for t in range(count - 1)]
-        chain, lines, pairs, steps = Chain(self.groups, links), [], [], LIMIT
-        for i in range(count):
-            if self.known or i == 0:
-                lines.append(chain.follow(i, fresh, self.rule, steps))
-                steps -= lines[-1].steps
-                if count > 2:  # lines of two are pairs
-                    self.channels += of_lines(self.groups, i, fresh, lines[-1], self.values)
+        count, links, spares, pairs = len(self.groups), [], [], []
+        fresh = [[of.counts.counts for of in self.groups]]  # what can be of those who first were in each release
+        for i in range(count - 1):
+            left = list(fresh[-1])
             for j in range(i + 1, count):
-                linked = links[i] if j == i + 1 else self._linked(i, j)
+                linked = link(self.groups[i], self.groups[j], self.trees[j])
                 found = self._compared(i, j, linked)
-                fresh[j] = np.minimum(fresh[j], found.fresh)
+                left[j] = np.minimum(left[j], found.fresh)
                 pairs.append(self._pair(i, j, linked, found))
-        line = self._line(lines)
+                spares.append(spare(i, j, self.groups[j].counts, linked, found.spare))
+                links += [linked] if j == i + 1 else []
+            fresh += [left] if self.known else []
+        line = self._line(Chain(self.groups, links, [of for of in spares if of is not None]), fresh)
         return Inferences(
             dict(self.releases[0].promise.guarantee),
             INSERTIONS[not self.known],
@@ -76,9 +74,6 @@ class _Search:
             line,
             surest(self.channels),
         )
-
-    def _linked(self, i: int, j: int) -> Links:
-        return link(self.groups[i], self.groups[j], self.trees[j])
 
     def _compared(self, i: int, j: int, linked: Links) -> Found:
         earlier, later = self.groups[i].counts, self.groups[j].counts
@@ -98,7 +93,12 @@ class _Search:
         channels = dict(zip(CHANNELS, numbers, strict=True))
         return Pair(i + 1, j + 1, linked.later.size, channels, int(found.shown.sum()), found.worst)
 
-    def _line(self, lines: Sequence[Lines]) -> Line:
+    def _line(self, chain: Chain, fresh: Sequence[Sequence[Ranks]]) -> Line:
+        lines: list[Lines] = []
+        for cohort, theirs in enumerate(fresh):
+            lines.append(chain.follow(cohort, theirs, self.rule, LIMIT - sum(of.steps for of in lines)))
+            if len(self.groups) > 2:  # lines of two are pairs
+                self.channels += of_lines(self.groups, chain, cohort, theirs, lines[-1], self.values)
         shown, worst = np.maximum.reduce([of.shown for of in lines]), max(of.worst for of in lines)
         self.shown[-1], self.posterior[-1] = np.maximum(self.shown[-1], shown), max(self.posterior[-1], worst)
         channels = {"both": lines[0].channels, "new": sum(of.channels for of in lines[1:])}

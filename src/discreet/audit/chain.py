@@ -3,17 +3,21 @@
 The table grows, so somebody first published in release a is in every one from a on, and in none before. In each
 of them the person is in one group, and all these groups' boxes have the person's point in common. What is
 then known of the person is the intersection of what can be new since all releases before a (see `inference`;
-if a is the first, or nobody knows who is new, everything), over all these groups. Lines of groups are followed
-from the last release backwards, as long as their boxes have a point in common and the set is diverse: an empty
-set is nobody's, and one that is not diverse is a channel already.
+if a is the first, or nobody knows who is new, everything), over all these groups; and of what each two of them tell
+of somebody in both: the values of the later one without the rows of other groups that can be nowhere else. So the set
+of a line lies in that of each pair along it. Lines of groups are followed from the last release backwards, as long as
+their boxes have a point in common and the set is diverse: an empty set is nobody's, and one that is not diverse is
+a channel already.
 Source: Byun et al. (SDM 2006), section 3.1, leave this open.
-Cost: as many steps as there are lines, which can be many: there is a limit, and it is told when it is reached.
+Cost: as many steps as there are lines, which can be many: there is a limit, and it is told when it is reached. A step
+looks at one group of each release after it, at most.
 Claim: chain_is_as_followed_by_hand — the same channels and rows as all lines written down one by one.
 """
-# ruff: noqa: ANN001, ANN202, C901 - compiled loops
+# ruff: noqa: ANN001, ANN202, C901, PLR0912 - compiled loops
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,7 +25,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.groups import Boxes, Counts, Groups, Numbers, Ranks
+from discreet.audit.groups import Boxes, Counts, Flags, Groups, Numbers, Ranks
 from discreet.audit.inference import Rule, diverse, posterior
 from discreet.audit.overlap import meets
 from discreet.audit.partners import Links
@@ -44,20 +48,49 @@ class Lines(NamedTuple):
     posteriors: npt.NDArray[np.float64]
 
 
+class Spare(NamedTuple):
+    """Of two releases, counted from 0: which earlier groups have several partners, and what is left for them.
+
+    `spare` has how many of each entry of the later release are of no group that can be nowhere else (see `inference`).
+    """
+
+    earlier: int
+    later: int
+    several: Flags
+    spare: Ranks
+
+
 class _Chain(NamedTuple):
-    """All releases in one: groups of release t start at `offsets[t]`; `back` and `earlier` lead one release back."""
+    """All releases in one: groups of release t start at `offsets[t]`; `back` and `earlier` lead one release back.
+
+    What is spare between releases t and u: flags of the groups of t start at `several_at[t, u]`, or that is -1, and
+    numbers of the entries of u at `spare_at[t, u]`.
+    """
 
     offsets: Numbers
+    entries: Numbers
     boxes: Boxes
     counts: Counts
     back: Numbers
     earlier: Ranks
+    several_at: Numbers
+    spare_at: Numbers
+    several: Flags
+    spare: Ranks
+
+
+def spare(i: int, j: int, later: Counts, links: Links, left: Ranks) -> Spare | None:
+    """What `left`, the spare rows of release j, bounds for groups of release i; None if that is nothing."""
+    several = np.diff(links.starts) > 1
+    if not several.any() or np.array_equal(left, later.counts):
+        return None
+    return Spare(i, j, several, left)
 
 
 class Chain:
-    """Releases whose lines can be followed; `links` of each to the one after it."""
+    """Releases whose lines can be followed; `links` of each to the one after it, and what is spare between any two."""
 
-    def __init__(self, releases: Sequence[Groups], links: Sequence[Links]) -> None:
+    def __init__(self, releases: Sequence[Groups], links: Sequence[Links], spares: Sequence[Spare]) -> None:
         offsets = np.cumsum([0, *(of.numbers.size for of in releases)], dtype=np.int64)
         entries = np.cumsum([0, *(of.counts.values.size for of in releases)], dtype=np.int64)
         starts = [of.counts.starts[:-1] + shift for of, shift in zip(releases, entries, strict=False)]
@@ -66,9 +99,14 @@ class Chain:
             backs.append(link.back[:-1] + total)
             earlier.append(link.earlier + np.int32(offset))
             total += link.earlier.size
-        self._entries = entries
+        several_at, spare_at = np.full((2, len(releases), len(releases)), -1, np.int64)
+        flags, numbers = 0, 0
+        for of in spares:
+            several_at[of.earlier, of.later], spare_at[of.earlier, of.later] = flags, numbers
+            flags, numbers = flags + of.several.size, numbers + of.spare.size
         self._all = _Chain(
             offsets,
+            entries,
             Boxes(
                 np.concatenate([of.boxes.low for of in releases]),
                 np.concatenate([of.boxes.high for of in releases]),
@@ -83,6 +121,10 @@ class Chain:
             ),
             np.append(np.concatenate(backs), total),
             np.concatenate(earlier).astype(np.int32),
+            several_at,
+            spare_at,
+            np.concatenate([np.zeros(0, np.bool_), *(of.several for of in spares)]),
+            np.concatenate([np.zeros(0, np.int32), *(of.spare for of in spares)]),
         )
 
     def follow(self, cohort: int, fresh: Sequence[Ranks], rule: Rule, limit: int) -> Lines:
@@ -95,6 +137,25 @@ class Chain:
         width = int(np.diff(chain.counts.starts[chain.offsets[-2] :]).max(initial=1))
         found = _follow(chain._replace(counts=counts), cohort, rule, limit, width)
         return Lines(*found)
+
+    def left(self, groups: Sequence[int], fresh: Sequence[Ranks]) -> Counter[int]:
+        """The values that a line leaves, as `follow` finds them; its groups are those of one in `listed`."""
+        chain, last = self._all, self._all.offsets.size - 2
+        left = self._held(groups[0], fresh[last], last)
+        for at, group in enumerate(groups[1:], 1):
+            left &= self._held(group, fresh[last - at], last - at)
+            for u in range(last - at + 1, last + 1):
+                first = chain.several_at[last - at, u]
+                if first >= 0 and chain.several[first + group - chain.offsets[last - at]]:
+                    left &= self._held(groups[last - u], chain.spare[chain.spare_at[last - at, u] :], u)
+        return left
+
+    def _held(self, group: int, numbers: Ranks, t: int) -> Counter[int]:
+        """The values of a group of release t; as many of each as `numbers` says of the entries of that release."""
+        counts, first = self._all.counts, self._all.entries[t]
+        at = slice(counts.starts[group], counts.starts[group + 1])
+        here = numbers[at.start - first : at.stop - first]
+        return Counter(dict(zip(counts.values[at].tolist(), here.tolist(), strict=True)))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -123,6 +184,8 @@ def _follow(chain, cohort, rule, limit, width):  # type: ignore[no-untyped-def]
             if depth < 0 or meets(low, high, missing, bits, depth, boxes, group):
                 line[at] = group
                 size, top = _meet(counts, group, depth, base, values, number, places, lengths)
+                if size and depth >= 0:
+                    size, top = _without_others(chain, line, at, values, number, places, lengths)
                 if size:
                     worst = max(worst, posterior(size, top, lengths[at], rule))
                     if diverse(size, top, lengths[at], rule):
@@ -186,5 +249,30 @@ def _meet(counts, group, depth, base, values, number, places, lengths):  # type:
                 if n > 0:
                     values[at, kept], number[at, kept], places[at, kept] = values[depth, k], n, places[depth, k]
                     size, top, kept = size + n, max(top, n), kept + 1
+    lengths[at] = kept
+    return size, top
+
+
+@nb.njit(cache=True, nogil=True)
+def _without_others(chain, line, at, values, number, places, lengths):  # type: ignore[no-untyped-def]
+    """Take off the set at a depth what groups after its own on the line can only have of others; how much is left."""
+    counts, last, group = chain.counts, chain.offsets.size - 2, line[at]
+    t = last - at
+    for d in range(at):
+        u = last - d
+        first = chain.several_at[t, u]
+        if first < 0 or not chain.several[first + group - chain.offsets[t]]:
+            continue
+        base, entry = chain.spare_at[t, u] - chain.entries[u], counts.starts[line[d]]
+        for k in range(lengths[at]):
+            while counts.values[entry] < values[at, k]:  # what is left of a line is in all its groups
+                entry += 1
+            number[at, k] = min(number[at, k], chain.spare[base + entry])
+    size, top, kept = 0, 0, 0
+    for k in range(lengths[at]):
+        n = number[at, k]
+        if n > 0:
+            values[at, kept], number[at, kept], places[at, kept] = values[at, k], n, places[at, k]
+            size, top, kept = size + n, max(top, n), kept + 1
     lengths[at] = kept
     return size, top

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.chain import Lines
+from discreet.audit.chain import Chain, Lines
 from discreet.audit.groups import Counts, Groups, Ranks
 from discreet.audit.inference import CHANNELS, NEW, TOGETHER, Found
 from discreet.audit.partners import Links
@@ -48,7 +48,7 @@ def of_pair(releases: Sequence[Groups], i: int, j: int, links: Links, found: Fou
 
 
 def of_lines(
-    releases: Sequence[Groups], cohort: int, fresh: Sequence[Ranks], lines: Lines, values: pa.Array
+    releases: Sequence[Groups], chain: Chain, cohort: int, fresh: Sequence[Ranks], lines: Lines, values: pa.Array
 ) -> Iterator[Channel]:
     """The surest of the listed channels of those who first were in release `cohort`, counted from 0."""
     last = len(releases) - 1
@@ -56,9 +56,7 @@ def of_lines(
     for at in np.argsort(-lines.posteriors, kind="stable")[:LISTED]:
         groups = [int(group) for group in lines.listed[at] if group >= 0]
         line = [(last - back, group - int(offsets[last - back])) for back, group in enumerate(groups)][::-1]
-        left = _held(releases[last].counts, line[-1][1], fresh[last])
-        for t, group in line[:-1]:
-            left &= _held(releases[t].counts, group, fresh[t])
+        left = chain.left(groups, fresh)
         yield _told("chain", releases, line, left, values, float(lines.posteriors[at]), cohort + 1 if cohort else None)
 
 

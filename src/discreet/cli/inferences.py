@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli import show
+from discreet.words import counted
 
 if TYPE_CHECKING:
     from discreet.audit.report import Channel, Inferences
@@ -52,11 +53,12 @@ def as_text(found: Inferences) -> None:
         )
     both, new = found.chain.channels["both"], found.chain.channels["new"]
     print(
-        f"\nthe whole chain: {both:,} channels for people who were there before, {new:,} for new ones;"
-        f" {found.chain.vulnerable:,} rows vulnerable"
+        f"\nthe whole chain: {counted(both, 'channel')} for people who were there before, {new:,} for new ones;"
+        f" {counted(found.chain.vulnerable, 'row')} vulnerable"
     )
     if not found.chain.complete:
-        print(f"there are too many lines of groups: only {found.chain.steps:,} steps were followed")
+        followed = counted(found.chain.steps, "step was", "steps were")
+        print(f"there are too many lines of groups: only {followed} followed")
     if found.channels:
         print("\nthe surest:")
         for channel in found.channels[:TOLD]:
@@ -64,7 +66,8 @@ def as_text(found: Inferences) -> None:
     if found.ok:
         print("\nnothing: all of them together tell no more of anyone than one")
     elif found.vulnerable or found.chain.complete:
-        print(f"\n{found.vulnerable:,} rows of the last release are vulnerable")
+        verb = "is" if found.vulnerable == 1 else "are"
+        print(f"\n{counted(found.vulnerable, 'row')} of the last release {verb} vulnerable")
     else:
         print("\nnothing was found, but there was too much to look at all of it")
 

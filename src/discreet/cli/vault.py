@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import show
+from discreet.words import counted
 
 if TYPE_CHECKING:
     from discreet.vault.status import Status
@@ -70,11 +71,13 @@ def append(
             found = opened.append(file, progress=step)
             told.append({"file": file, **asdict(found)})
             if not json:
+                joined = counted(found.joined, "joined a group", "joined groups")
                 print(
-                    f"{file}: {found.rows:,} rows taken in, {found.joined:,} joined groups, {found.waiting:,} wait now"
+                    f"{file}: {counted(found.rows, 'row')} taken in, {joined},"
+                    f" {counted(found.waiting, 'waits now', 'wait now')}"
                 )
                 if found.withheld:
-                    print(f"  left out: {found.withheld:,} rows whose {opened.policy.sensitive} is missing")
+                    print(f"  left out: {counted(found.withheld, 'row')} whose {opened.policy.sensitive} is missing")
     if json:
         show.as_json({"vault": vault, "appended": told})
 
@@ -105,14 +108,16 @@ def release(
         show.as_json({**about, "promise": promise.model_dump(exclude_none=True)})
         return
     audited = "" if number == 1 else f", audited with the {number - 1:,} before it"
-    print(f"{to}: release {number}, {promise.rows:,} rows in {promise.groups:,} groups, verified{audited}")
+    shown = f"{counted(promise.rows, 'row')} in {counted(promise.groups, 'group')}"
+    print(f"{to}: release {number:,}, {shown}, verified{audited}")
     for sentence in _sentences(promise.guarantee, together=False):
         print(f"  promised, of this release: {sentence}")
     for sentence in _sentences(promise.guarantee, together=True):
         print(f"  promised, of this release and of all together: {sentence}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if stands.waiting.rows:
-        print(f"  withheld: {stands.waiting.rows:,} rows that wait (this count is not in the release)")
+        waiting = counted(stands.waiting.rows, "row that waits", "rows that wait")
+        print(f"  withheld: {waiting} (this count is not in the release)")
 
 
 @app.command(no_args_is_help=True)
@@ -129,8 +134,8 @@ def status(vault: Folder, json: Json = False) -> None:
         verdict = {"worth_releasing": stands.worth_releasing, "advice": stands.advice}
         show.as_json({**asdict(stands), **verdict})
         return
-    print(f"{vault}: {stands.rows:,} rows from {stands.appends:,} appends")
-    print(f"  in groups: {stands.members:,} rows in {stands.groups:,} groups")
+    print(f"{vault}: {counted(stands.rows, 'row')} from {counted(stands.appends, 'append')}")
+    print(f"  in groups: {counted(stands.members, 'row')} in {counted(stands.groups, 'group')}")
     _print_waiting(stands)
     print(f"  {stands.advice}")
     if stands.releases:
@@ -156,10 +161,10 @@ def _print_waiting(stands: Status) -> None:
     if not waiting.rows:
         print("  waiting: none")
         return
-    where = f"in {waiting.groups:,} groups, the oldest since {waiting.oldest}"
-    print(f"  waiting: {waiting.rows:,} rows ({waiting.rows / stands.rows:.1%}) {where}")
+    where = f"in {counted(waiting.groups, 'group')}, the oldest since {waiting.oldest}"
+    print(f"  waiting: {counted(waiting.rows, 'row')} ({waiting.rows / stands.rows:.1%}) {where}")
     for times, count in waiting.missed.items():
-        print(f"    {count:,} of them missed {times:,} releases")
+        print(f"    {count:,} of them missed {counted(times, 'release')}")
 
 
 def _where(path: Path, there: bool) -> str:

@@ -22,6 +22,7 @@ from discreet.table.table import RELATION
 from discreet.vault.model import Column
 from discreet.vault.rows import is_set, keys, places
 from discreet.vault.store import SENSITIVE, VaultStore
+from discreet.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increme
     withheld = found.num_rows - (pc.sum(present).as_py() or 0)
     if withheld and policy.missing_sensitive == "error":
         raise InputError(
-            f"the sensitive column `{policy.sensitive}` has {withheld:,} missing values",
+            f"the sensitive column `{policy.sensitive}` has {counted(withheld, 'missing value')}",
             hint="fill them in, or leave those rows out until they are known",
         )
     named = _identified(found, policy.identifiers)
@@ -107,7 +108,7 @@ def _identified(found: pa.Table, identifiers: Sequence[str]) -> pa.ChunkedArray 
     if named.null_count:
         first = int(pc.index(pc.is_null(named), pa.scalar(True)).as_py()) + 1
         raise InputError(
-            f"{named.null_count:,} rows have no identifier ({what}), the first of them row {first:,}",
+            f"{counted(named.null_count, 'row has', 'rows have')} no identifier ({what}){_at(named.null_count, first)}",
             hint="a vault takes every person in once: give every row its identifier",
         )
     distinct = len(named.unique())
@@ -115,10 +116,15 @@ def _identified(found: pa.Table, identifiers: Sequence[str]) -> pa.ChunkedArray 
         again = len(named) - distinct
         first = _first_repeated(named) + 1
         raise InputError(
-            f"{again:,} rows repeat the identifier ({what}) of an earlier row, the first of them row {first:,}",
+            f"{counted(again, 'row repeats', 'rows repeat')} the identifier ({what}) of an earlier row"
+            f"{_at(again, first)}",
             hint="a vault takes every person in once: leave the others out",
         )
     return named
+
+
+def _at(rows: int, first: int) -> str:
+    return f": row {first:,}" if rows == 1 else f", the first of them row {first:,}"
 
 
 def _first_repeated(named: pa.ChunkedArray) -> int:
@@ -133,7 +139,8 @@ def check_unknown(increment: Increment, store: VaultStore, identifiers: Sequence
     if increment.keys is not None and (taken := store.taken(increment.keys)):
         what = ", ".join(f"`{name}`" for name in identifiers)
         raise InputError(
-            f"{taken:,} of {increment.size:,} rows have an identifier ({what}) that is in the vault already",
+            f"{taken:,} of {counted(increment.size, 'row')} {'has' if taken == 1 else 'have'} an identifier ({what})"
+            " that is in the vault already",
             hint="append only rows that are new; a vault cannot yet correct or delete one",
         )
 

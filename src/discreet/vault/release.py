@@ -32,6 +32,7 @@ from discreet.vault.history import states
 from discreet.vault.recover import complete, recover
 from discreet.vault.rule import Rule
 from discreet.vault.store import VaultStore
+from discreet.words import counted
 
 STEPS = ("gathering", "writing", "verifying", "auditing")
 
@@ -173,13 +174,14 @@ def _check_untouched(number: int, place: Path, name: str) -> None:
 
 def _nothing_new(store: VaultStore) -> GuaranteeError | VaultError:
     rows = store.database.one("SELECT COUNT(*) FROM rows WHERE member = 0 AND published IS NULL")[0]
+    waiting = counted(rows, "row waits", "rows wait")
     if store.database.one("SELECT 1 FROM releases") is None:
         return GuaranteeError(
-            f"there is nothing to release: no group keeps the guarantee yet, and {rows:,} rows wait",
+            f"there is nothing to release: no group keeps the guarantee yet, and {waiting}",
             hint="append more rows, or begin a vault with a lower guarantee",
         )
     return VaultError(
-        f"there is nothing to release: no group changed since the last release, and {rows:,} rows wait",
+        f"there is nothing to release: no group changed since the last release, and {waiting}",
         hint="append more rows",
     )
 
@@ -193,7 +195,7 @@ def _audited(before: Sequence[Path], folder: Path) -> None:
     found = audit([*before, folder])
     if not found.ok and (found.vulnerable or found.chain.complete):
         raise VerificationError(
-            f"the release was not made: with those before it, {found.vulnerable:,} rows would be given away",
+            f"the release was not made: with those before it, {counted(found.vulnerable, 'row')} would be given away",
             hint="that is a mistake of ours, please report it; the vault is as it was",
         )
     if not found.ok:

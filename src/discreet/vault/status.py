@@ -1,7 +1,7 @@
 """How a vault stands: who is in it, who waits and for how long, and whether the next release is worth making.
 
 All of it is about private rows: it is for the steward, and in no release.
-Cost: the groups of the vault, and the rows that are not published yet.
+Cost: the groups of the vault, and the rows that are not published yet. Of releases only manifests are read.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.errors import ReleaseError
 from discreet.policy import Policy
-from discreet.release.manifest import NAME
+from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest
 from discreet.vault.draft import codes_of
 from discreet.vault.model import Box
 from discreet.vault.rows import values_at
 from discreet.vault.store import VaultStore
+from discreet.words import counted
 
 TOLD = 10  # groups that are told one by one
 WORTH = 0.01  # a release should add this share of rows at least
@@ -27,7 +29,10 @@ WORTH = 0.01  # a release should add this share of rows at least
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A release that was made: when, where, with how many rows and groups, and whether it is still `there`."""
+    """A release that was made: when, where, with how many rows and groups, and whether it is still `there`.
+
+    It is if its manifest is as it was made, and every data file has its size: what is in them, `verify` checks.
+    """
 
     number: int
     time: str
@@ -86,10 +91,11 @@ class Status:
         """The same in words."""
         if not self.pending_groups:
             return "nothing to release: no group has changed" if self.releases else "nothing to release yet"
-        if not self.releases:
-            return f"the first release would have {self.pending_rows:,} rows in {self.groups:,} groups"
+        rows, groups = counted(self.pending_rows, "row"), counted(self.pending_groups, "group")
+        if not self.releases:  # then all groups are pending
+            return f"the first release would have {rows} in {groups}"
         share = self.pending_rows / max(self.releases[-1].rows, 1)
-        added = f"the next release would add {self.pending_rows:,} rows ({share:.1%}) in {self.pending_groups:,} groups"
+        added = f"the next release would add {rows} ({share:.1%}) in {groups}"
         return f"{added}: worth making" if self.worth_releasing else f"{added}: it can wait"
 
 
@@ -155,7 +161,11 @@ def _words(values: pa.Array) -> list[str | None]:
 
 
 def _there(path: Path, name: str) -> bool:
+    """Whether a release has its manifest, and every data file in its size; `verify` looks into the files."""
     try:
-        return digest(path / NAME) == name
-    except OSError:
+        if digest(path / NAME) != name:
+            return False
+        sizes = {path / of.path: of.bytes for of in Manifest.read(path).resources}
+        return all(file.is_file() and file.stat().st_size == size for file, size in sizes.items())
+    except (OSError, ReleaseError):
         return False
