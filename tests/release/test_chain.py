@@ -10,6 +10,7 @@ from discreet import Vault, open_release, verify
 from discreet.errors import ReleaseError
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
+from discreet.release.release import digest
 from vault.steward import people, policy
 
 
@@ -86,8 +87,6 @@ def changed(folder, **changes):
 
 
 def test_a_predecessor_that_promises_otherwise(releases):
-    from discreet.release.release import digest
-
     changed(releases / "0", guarantee={"distinct_l": 2})
     changed(releases / "1", predecessor=digest(releases / "0" / "datapackage.json"))
     found = chain(releases / "1")
@@ -102,10 +101,27 @@ def test_a_predecessor_is_named_by_its_digest(releases, name):
     assert [check.name for check in report.failures] == ["manifest"]
 
 
+def test_a_predecessor_is_of_the_same_sequence(releases):
+    changed(releases / "0", sequence="0" * 32)
+    assert verify(releases / "0").ok
+    changed(releases / "1", predecessor=digest(releases / "0" / "datapackage.json"))
+    found = chain(releases / "1")
+    assert not found.ok
+    assert found.detail == "`0` and `1` do not have the same `sequence`"
+
+
+@pytest.mark.parametrize("name", ["", "0" * 31, "0" * 33, "G" * 32, "of the patients"])
+def test_a_sequence_has_a_name_that_tells_nothing(releases, name):
+    changed(releases / "0", sequence=name)
+    assert [check.name for check in verify(releases / "0").failures] == ["manifest"]
+
+
 def test_only_one_of_a_sequence_has_a_predecessor(releases):
-    changed(releases / "1", partition="mondrian")
+    changed(releases / "1", sequence=None)
     assert [check.name for check in verify(releases / "1").failures] == ["manifest"]
     changed(releases / "0", partition="mondrian")
+    assert [check.name for check in verify(releases / "0").failures] == ["manifest"]
+    changed(releases / "0", sequence=None)
     assert verify(releases / "0").ok
 
 

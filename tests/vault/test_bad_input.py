@@ -1,12 +1,15 @@
 """Whatever goes wrong with a vault: a clear error that tells nothing private, and the vault is as it was."""
 
 import datetime as dt
+import errno
 import json
 import os
+import re
 import resource
 import shutil
 import signal
 import sqlite3
+import subprocess
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -126,13 +129,13 @@ def test_what_is_no_table(place, tmp_path):
     appends(place, tmp_path / "broken.csv")
 
 
-@pytest.mark.parametrize(("version", "told"), [(2, "upgrade"), (0, "version of discreet that made it")])
+@pytest.mark.parametrize(("version", "told"), [(3, "upgrade"), (1, "version of discreet that made it")])
 def test_a_vault_of_another_version(place, version, told):
     connection = sqlite3.connect(place / "vault" / "vault.sqlite")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     before = dump(place / "vault")
-    with pytest.raises(VaultError, match=f"version {version}, expected 1") as caught:
+    with pytest.raises(VaultError, match=f"version {version}, expected 2") as caught:
         Vault.open(place / "vault")
     assert told in caught.value.hint
     assert dump(place / "vault") == before
@@ -185,6 +188,38 @@ def test_another_process_is_writing(place):
         os.close(writing)
     with Vault.open(place / "vault") as vault:
         vault.append(people(20, start=5_000))
+
+
+def test_no_file_can_be_removed_to_let_a_second_writer_in(place):
+    with Vault.open(place / "vault") as other, other._writing():
+        for path in (place / "vault").iterdir():
+            if path.name != "policy.json" and not path.name.startswith("vault.sqlite"):
+                path.unlink()
+        refused(place, lambda vault: vault.append(people(20, start=5_000)), match="another process is writing")
+
+
+def test_a_lock_that_the_disk_does_not_know(place, monkeypatch):
+    def flock(*_):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr("discreet.vault.database.fcntl.flock", flock)
+    act = lambda vault: vault.append(people(20, start=5_000))  # noqa: E731
+    refused(place, act, match="cannot be kept from other writers: Bad file descriptor")
+
+
+@pytest.mark.parametrize(("name", "mode"), [("", 0o755), ("", 0o710), ("vault.sqlite", 0o644), ("policy.json", 0o602)])
+def test_a_vault_that_others_can_open(place, name, mode):
+    """As a backup may bring it back."""
+    path = place / "vault" / name
+    path.chmod(mode)
+    before = dump(place / "vault")
+    with pytest.raises(VaultError, match=f"its owner's alone: `{path}` has mode {mode:04o}") as caught:
+        Vault.open(place / "vault")
+    told, command = caught.value.message, re.search("`(chmod .*)`", caught.value.hint)[1]
+    assert told.count("has mode") == 1
+    assert dump(place / "vault") == before
+    subprocess.run(command, shell=True, check=True)  # noqa: S602
+    inspect(place / "vault")
 
 
 def on_a_full_disk(act, room):
@@ -313,6 +348,11 @@ def test_a_release_that_was_changed_by_hand(place, how):
     with Vault.open(place / "vault") as vault:
         assert vault.status().releases[0].there == (how is swapped)
         vault.append(people(20, start=5_000))  # rows can still come in
+        if how is forged:  # by its manifest it is of this vault, and who can say that another copy did not make it?
+            with pytest.raises(VaultError, match="has no record of it") as caught:
+                vault.release(place / "releases" / "2", earlier=[copy])
+            assert "move it away" in caught.value.hint
+            deleted(place / "releases" / "1")
         vault.release(place / "releases" / "2", earlier=[copy])
 
 
@@ -431,6 +471,40 @@ def test_an_older_copy_of_a_vault_does_not_release(tmp_path):
             with pytest.raises(VaultError, match="this is an older copy"):
                 copy.release(to)
             assert not to.exists()
+
+
+def test_a_copy_from_before_the_first_release_does_not_release(tmp_path):
+    """Neither release has one before it, by which they could be known."""
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(people(200))
+    shutil.copytree(tmp_path / "vault", tmp_path / "copy")
+    with Vault.open(tmp_path / "vault") as vault:
+        vault.release(tmp_path / "releases" / "1")
+    with Vault.open(tmp_path / "copy") as copy:
+        copy.append(people(100, start=1_000))
+        for to, earlier in ((tmp_path / "releases" / "1b", []), (tmp_path / "other" / "1", [tmp_path / "releases"])):
+            with pytest.raises(VaultError, match="this is an older copy"):
+                copy.release(to, earlier=earlier)
+            assert not to.exists()
+    with Vault.create(tmp_path / "another", policy()) as another:  # of other people, perhaps
+        another.append(people(200))
+        another.release(tmp_path / "releases" / "of another")
+
+
+def test_a_copy_that_is_two_releases_older_does_not_release(tmp_path):
+    """The release that follows its last one is elsewhere; one that follows that is here."""
+    with Vault.create(tmp_path / "vault", policy()) as vault:
+        vault.append(people(200))
+        vault.release(tmp_path / "releases" / "1")
+        shutil.copytree(tmp_path / "vault", tmp_path / "copy")
+        for number in (2, 3):
+            vault.append(people(200, start=1_000 * number))
+            vault.release(tmp_path / "releases" / f"{number}")
+    (tmp_path / "releases" / "2").rename(tmp_path / "moved")
+    with Vault.open(tmp_path / "copy") as copy:
+        copy.append(people(200, start=1_000))
+        with pytest.raises(VaultError, match=r"`.*3` is a release of this vault, which has no record of it"):
+            copy.release(tmp_path / "releases" / "2b")
 
 
 def test_a_release_is_not_written_into_the_vault_by_another_way(tmp_path):

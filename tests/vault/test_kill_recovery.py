@@ -1,12 +1,16 @@
-"""Killed while it mends what an earlier kill left, a vault still ends as before the command, or as after it."""
+"""Killed while it mends what an earlier kill or failure left, a vault still ends as before the command, or as after it."""
 
+import os
 import random
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+import discreet
 from discreet import Vault, verify
+from discreet.errors import ReleaseError, VaultError
 from discreet.vault import recover
 from discreet.vault.store import VaultStore
 from vault.kills import append, die, died, killed, noted, release, took
@@ -17,8 +21,13 @@ STEPS = {
     "begun": ("removing", "forgetting", "mended"),
     "intended": ("revealing", "revealed", "completing", "mended"),
     "renamed": ("completing", "mended"),
-    "torn": ("removing", "forgetting", "mended"),
+    "moved": ("completing", "mended"),
+    "copied": ("removing", "completing", "mended"),
+    "torn": ("withdrawing", "withdrawn", "removing", "forgetting", "mended"),
+    "taken": ("withdrawing", "withdrawn", "removing", "forgetting", "mended"),
 }
+SHOWN = {"intended", "renamed", "moved", "copied"}  # these end as after the command
+HERE = {"intended", "renamed", "copied", "taken"}  # in these a folder stands under the name in the end, ours or not
 
 
 class Scene:
@@ -44,11 +53,16 @@ class Scene:
     def check(self, state):
         """The next command mends all of it."""
         self.open()
-        appears = state in {"intended", "renamed"}
-        assert left_in(self.place / "releases") == (["1", "2"] if appears else ["1"])
+        appears = state in SHOWN
+        assert left_in(self.place / "releases") == (["1", "2"] if state in HERE else ["1"])
         assert noted(self.place) == ("done" if appears else None)
-        inspect(self.place / "vault")
-        assert dump(self.place / "vault") == self.ends[appears]
+        inspect(self.place / "vault", releases=state != "moved")
+        assert timeless(dump(self.place / "vault")) == self.ends[appears]
+
+
+def timeless(text):
+    """A dump without the times at which appends and releases were made."""
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:]+", "", text)
 
 
 @pytest.fixture(scope="module")
@@ -71,15 +85,23 @@ def scene(tmp_path_factory):
         died(lambda: release(place, 2))
     scene.keep("intended")
     hidden = next(path for path in (place / "releases").iterdir() if path.name.startswith("."))
-    (hidden / "generalized.parquet").unlink()  # as if its removal was cut short
+    (hidden / "generalized.parquet").unlink()
     scene.keep("torn")
+    scene.put("intended")
+    (place / "releases" / "2").mkdir()  # by somebody else
+    scene.keep("taken")
+    scene.put("intended")
+    shutil.copytree(hidden, place / "releases" / "2")
+    scene.keep("copied")
     scene.put("intended")
     hidden.rename(place / "releases" / "2")
     scene.keep("renamed")
+    (place / "releases" / "2").rename(place / "moved")
+    scene.keep("moved")
     scene.put("intended")
     scene.open()
     assert verify(place / "releases" / "2").ok
-    scene.ends = before, dump(place / "vault")
+    scene.ends = timeless(before), timeless(dump(place / "vault"))
     return scene
 
 
@@ -87,7 +109,7 @@ def test_what_kills_left_is_as_it_should_be(scene):
     for state in STEPS:
         scene.put(state)
         assert noted(scene.place) == ("begun" if state == "begun" else "intended")
-        assert len(left_in(scene.place / "releases")) == 2
+        assert len(left_in(scene.place / "releases")) == {"moved": 1, "copied": 3, "taken": 3}.get(state, 2)
         scene.check(state)
 
 
@@ -99,7 +121,20 @@ def then_die(act):
     return both
 
 
-def remove_one(folder, **_):
+def then_die_removing(act, remove=shutil.rmtree):
+    """As `rmtree`, but a hidden folder is the last that it removes."""
+
+    def both(folder, *given, **options):
+        if Path(folder).suffix != ".partial":  # the folder of an engine
+            remove(folder, *given, **options)
+        else:
+            act(folder)
+            die()
+
+    return both
+
+
+def remove_one(folder):
     min(Path(folder).iterdir()).unlink()
 
 
@@ -110,15 +145,19 @@ def test_killed_at_every_step_of_recovery(scene, state, step, monkeypatch):
 
     def act():
         if step == "removing":
-            monkeypatch.setattr("discreet.vault.recover.shutil.rmtree", then_die(remove_one))
+            monkeypatch.setattr("discreet.vault.recover.shutil.rmtree", then_die_removing(remove_one))
         elif step == "revealing":
             monkeypatch.setattr("discreet.vault.recover.reveal", die)
         elif step == "revealed":
             monkeypatch.setattr("discreet.vault.recover.reveal", then_die(recover.reveal))
         elif step == "completing":
             monkeypatch.setattr(VaultStore, "settle", then_die(VaultStore.settle))
-        elif step == "forgetting":
+        elif step == "withdrawing":
             monkeypatch.setattr(VaultStore, "forget", then_die(VaultStore.forget))
+        elif step == "withdrawn":
+            monkeypatch.setattr("discreet.vault.recover.withdraw", then_die(recover.withdraw))
+        elif step == "forgetting":
+            monkeypatch.setattr("discreet.vault.recover._forget", die)  # once the folder is gone
         else:
             monkeypatch.setattr("discreet.vault.vault.status", die)
         scene.open()
@@ -144,3 +183,124 @@ def test_killed_at_random_in_recovery(scene, state):
                 break
         scene.check(state)
     assert early, "all kills came too late to prove anything"
+
+
+def test_a_release_that_was_shown_is_recorded(scene):
+    """Killed before it was noted as done, then moved away: no later one is made without it."""
+    scene.put("moved")
+    place = scene.place
+    append(place, 2_000, 200)
+    with Vault.open(place / "vault") as vault:
+        assert [made.there for made in vault.status().releases] == [True, False]
+        with pytest.raises(VaultError, match="release 2 of the vault is not at") as caught:
+            vault.release(place / "releases" / "3")
+        assert "--earlier" in caught.value.hint
+        vault.release(place / "releases" / "3", earlier=[place / "moved"])
+    inspect(place / "vault")
+    releases = [place / "releases" / "1", place / "moved", place / "releases" / "3"]
+    assert discreet.audit(releases).ok
+    assert "back to the first: 2;" in verify(releases[-1], earlier=[place / "moved"]).checks[-1].detail
+
+
+FAILING = ("withdrawing", "withdrawn", "removing", "removed", "forgetting")
+
+
+@pytest.mark.parametrize("step", FAILING)
+def test_killed_while_a_release_that_failed_is_taken_back(scene, step, monkeypatch):
+    """Its intent goes before its folder: else the next command would take it for one that was shown."""
+    scene.put("before")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    def act():
+        monkeypatch.setattr("discreet.release.write.reveal", fail)
+        if step == "withdrawing":
+            monkeypatch.setattr(VaultStore, "forget", then_die(VaultStore.forget))
+        elif step == "withdrawn":
+            monkeypatch.setattr("discreet.vault.release.withdraw", then_die(recover.withdraw))
+        elif step == "removing":
+            monkeypatch.setattr("discreet.release.write.shutil.rmtree", then_die_removing(remove_one))
+        elif step == "removed":
+            monkeypatch.setattr("discreet.release.write.shutil.rmtree", then_die_removing(shutil.rmtree))
+        else:
+            monkeypatch.setattr("discreet.vault.recover._forget", die)
+        release(scene.place, 2)
+
+    died(act)
+    assert noted(scene.place) == ("intended" if step == "withdrawing" else "begun")
+    scene.check("intended" if step == "withdrawing" else "begun")
+
+
+def test_a_release_that_cannot_be_taken_back_keeps_its_folder(scene, monkeypatch):
+    """What is noted as intended is there, until the note can be changed."""
+    scene.put("before")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    def full(*_):
+        raise VaultError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.release.write.reveal", fail)
+        patch.setattr("discreet.vault.release.withdraw", full)
+        patch.setattr("discreet.vault.release.recover", full)
+        with pytest.raises(ReleaseError, match="No space left on device"):
+            release(scene.place, 2)
+    assert noted(scene.place) == "intended"
+    assert len(left_in(scene.place / "releases")) == 2
+    scene.check("intended")
+
+
+def test_what_is_noted_as_intended_is_safe_on_disk(scene, monkeypatch):
+    """Else a power cut could take the hidden folder, and it would seem to have been shown."""
+    scene.put("before")
+    to, flushed, safe = scene.place / "releases" / "a" / "b" / "2", set(), []
+    flush = os.fsync
+
+    def settle(store, states):
+        hidden = next(to.parent.iterdir())
+        places = (*hidden.iterdir(), hidden, *to.parents[:3])
+        safe.append({place.stat().st_ino for place in places} <= flushed)
+
+    with monkeypatch.context() as patch, Vault.open(scene.place / "vault") as vault:
+        patch.setattr(os, "fsync", lambda handle: flushed.add(os.fstat(handle).st_ino) or flush(handle))
+        patch.setattr(VaultStore, "record", settle)
+        vault.release(to)
+    assert safe == [True]
+
+
+def test_a_failure_after_a_release_was_shown_does_not_take_it_back(scene, monkeypatch):
+    scene.put("before")
+
+    def interrupted(folder, to):
+        recover.reveal(folder, to)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("discreet.release.write.reveal", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            release(scene.place, 2)
+    scene.check("renamed")
+
+
+def test_a_folder_that_cannot_be_looked_at_is_not_taken_for_gone(scene, monkeypatch):
+    """Such as one on a disk that fails."""
+    scene.put("intended")
+    look = Path.lstat
+
+    def fail(path, *given):
+        if path.name.endswith(".partial"):
+            raise OSError(5, "Input/output error")
+        return look(path, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "lstat", fail)
+        patch.setattr("discreet.vault.recover.reveal", fail)
+        patch.setattr("discreet.vault.recover.digest", fail)
+        with pytest.raises(VaultError, match="cannot be read now: Input/output error"):
+            append(scene.place, 2_000)
+        scene.open()  # who only looks need not wait
+        assert noted(scene.place) == "intended"
+    scene.check("intended")

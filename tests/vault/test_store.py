@@ -230,13 +230,14 @@ def test_only_the_owner_can_read(database, tmp_path):
     with database.transaction():
         database.set_meta("x", 1)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert {"vault.sqlite", "vault.sqlite-wal", "lock"} <= modes.keys()
+    assert {"vault.sqlite", "vault.sqlite-wal"} <= modes.keys()
     assert set(modes.values()) == {0o600}
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, nor anything like one" * 100])
 def test_not_a_vault(tmp_path, content):
     (tmp_path / "vault.sqlite").write_bytes(content)
+    (tmp_path / "vault.sqlite").chmod(0o600)
     with pytest.raises(VaultError, match="is not a vault"):
         Database(tmp_path)
 

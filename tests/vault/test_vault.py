@@ -2,9 +2,12 @@
 
 import datetime as dt
 import json
+import os
+import re
 import stat
 from collections import Counter
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -66,6 +69,8 @@ def test_releases_are_linked(place):
         second = vault.release(place / "second")
     assert "predecessor" not in (place / "first" / "datapackage.json").read_text()
     assert first.promise.predecessor is None
+    assert re.fullmatch("[0-9a-f]{32}", first.promise.sequence)
+    assert second.promise.sequence == first.promise.sequence
     assert second.promise.predecessor == digest(place / "first" / "datapackage.json")
     assert (
         second.verify().checks[-1].detail == "earlier releases, back to the first: 1; all verify, and promise the same"
@@ -79,9 +84,33 @@ def test_only_the_owner_can_read(place):
     assert left_in(place) == ["vault"]
 
 
+def test_sequences_are_drawn_and_not_derived(place):
+    """Two vaults of the same policy and rows have nothing in common that their manifests would show."""
+    sequences = set()
+    for name in "ab":
+        with vault_of(place / name, people(50)) as vault:
+            sequences.add(vault.release(place / name / "release").promise.sequence)
+    assert len(sequences) == 2
+
+
+def test_a_new_vault_is_safe_on_disk_before_it_has_its_name(place, monkeypatch):
+    """After a power cut a file that was not flushed may be empty."""
+    done = []
+    flush, rename = os.fsync, Path.rename
+    monkeypatch.setattr(os, "fsync", lambda handle: done.append(os.fstat(handle).st_ino) or flush(handle))
+    monkeypatch.setattr(Path, "rename", lambda path, to: done.append("renamed") or rename(path, to))
+    path = place / "new" / "vault"
+    Vault.create(path, policy()).close()
+    at = done.index("renamed")
+    files = [path / "policy.json", path / "vault.sqlite", path]
+    assert done[at - 1] == path.stat().st_ino
+    assert {made.stat().st_ino for made in files} == set(done[:at])
+    assert {above.stat().st_ino for above in (place / "new", place)} == set(done[at + 1 :])
+
+
 def test_it_is_closed_and_opened_again(place):
     vault_of(place, people(50)).close()
-    assert left_in(place / "vault") == ["lock", "policy.json", "vault.sqlite"]
+    assert left_in(place / "vault") == ["policy.json", "vault.sqlite"]
     with Vault.open(place / "vault") as vault:
         assert vault.policy == policy()
         assert repr(vault) == f"<Vault {place / 'vault'}>"

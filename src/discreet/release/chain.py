@@ -14,7 +14,8 @@ from discreet.release.manifest import NAME, Promise
 from discreet.release.release import digest
 
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-SAME = ("publication", "partition", "guarantee", "table", "quasi", "sensitive", "missing_sensitive")
+SEQUENCE = re.compile(r"[0-9a-f]{32}")
+SAME = ("sequence", "publication", "partition", "guarantee", "table", "quasi", "sensitive", "missing_sensitive")
 
 
 def shelf(places: Sequence[Path]) -> dict[str, Path]:

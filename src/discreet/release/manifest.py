@@ -128,7 +128,8 @@ class Promise(_Model):
     window: Window | None = None
     boxes: tuple[Side, ...] | None = None
     join: Join | None = None
-    predecessor: str | None = None  # the digest of the manifest of the release before it, if it is one of a sequence
+    sequence: str | None = None  # the random name of the sequence that it is one of, if any
+    predecessor: str | None = None  # the digest of the manifest of the release before it in that sequence
 
     @property
     def sensitive_column(self) -> str:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from discreet.errors import ReleaseError
 from discreet.release import readme
-from discreet.release.chain import DIGEST, estranged, shelf
+from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
 from discreet.release.check import Check, check
 from discreet.release.contents import contents
 from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, Promise, slug
@@ -111,9 +111,9 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "its schema, name or format is not a release's"
     elif promise.suppression is not None and not (0 < promise.suppression <= 1 and promise.partition == "full_domain"):
         wrong = "it leaves out rows in a way that no policy allows"
-    elif promise.predecessor is not None and not (
-        DIGEST.fullmatch(promise.predecessor) and promise.partition == "vault"
-    ):
+    elif promise.sequence is not None and not (SEQUENCE.fullmatch(promise.sequence) and promise.partition == "vault"):
+        wrong = "it names a sequence that no vault would, or is not one of a vault"
+    elif promise.predecessor is not None and (promise.sequence is None or not DIGEST.fullmatch(promise.predecessor)):
         wrong = "it names a release before it, and is not one of a sequence, or names it by no digest"
     elif promise.window is not None:
         wrong = _window_fault(promise)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from discreet.errors import ReleaseError, VerificationError
+from discreet.errors import DiscreetError, ReleaseError, VerificationError
 from discreet.release import readme
 from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.release import Release, digest
@@ -42,12 +42,13 @@ class Watch:
     """Who is told how far a release has come, each time of its hidden folder, and may raise to stop it.
 
     `begun`: it will be made; `verified`: it has verified; `settled`: its files are safe on disk, and all that is left
-    is to give it its name.
+    is to give it its name. `withdrawn`: it was not shown, and never will be; its folder goes once this is taken in.
     """
 
     begun: Callable[[Path], None] = _nothing
     verified: Callable[[Path], None] = _nothing
     settled: Callable[[Path], None] = _nothing
+    withdrawn: Callable[[Path], None] = _nothing
 
 
 def write(
@@ -61,7 +62,7 @@ def write(
 ) -> Release:
     """Write, verify, and only then publish under the name `to`."""
     watch = watch or Watch()
-    with _hidden(to, watch.begun) as folder:
+    with _hidden(to, watch) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(sheets)) as threads:
             resources = tuple(threads.map(lambda sheet: _stored(sheet, folder, format), sheets))
@@ -84,7 +85,7 @@ def reveal(folder: Path, to: Path) -> None:
     """Give a hidden release its name, for good."""
     free(to)
     folder.rename(to)
-    _sync(to.parent)
+    sync(to.parent)
 
 
 def free(to: Path) -> None:
@@ -107,25 +108,35 @@ def _stored(sheet: Sheet, folder: Path, format: Literal["parquet", "csv"]) -> Re
 
 
 @contextmanager
-def _hidden(to: Path, begun: Callable[[Path], None]) -> Iterator[Path]:
+def _hidden(to: Path, watch: Watch) -> Iterator[Path]:
     """A folder beside the target that is gone when anything fails."""
     free(to)
     folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.partial"
     new = [parent for parent in to.parents if not parent.exists()]
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        begun(folder)
+        watch.begun(folder)
         folder.mkdir(mode=0o700)  # nobody else's until it is verified
+        for parent in (to.parent, *(made.parent for made in new)):
+            sync(parent)
         yield folder
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, watch)
         if not to.exists():
             for parent in new:
                 with suppress(OSError):
                     parent.rmdir()
+
+
+def _remove(folder: Path, watch: Watch) -> None:
+    """Remove a hidden folder that is still there: it was not shown, and whoever watches must know before it goes."""
+    if os.path.lexists(folder):
+        with suppress(DiscreetError):  # then it stays, for whoever watches to find
+            watch.withdrawn(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _settle(folder: Path) -> None:
@@ -135,10 +146,11 @@ def _settle(folder: Path) -> None:
     folder.chmod(0o777 & ~umask)
     for path in [*sorted(folder.iterdir()), folder]:
         os.utime(path, (EPOCH, EPOCH))
-        _sync(path)
+        sync(path)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file, or which names a folder holds, is safe on disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,7 +1,8 @@
 """The file of a vault: a SQLite database that only its owner can read, with one writer at a time.
 
 SQLite makes every transaction whole, whenever its process is killed. Its own lock lasts for one transaction, so a
-lock on a file beside it lasts for a whole command; the system lets go of both when the process ends, however it does.
+lock on the folder, which nobody can remove by mistake as one could a file of its own, lasts for a whole command; the
+system lets go of both when the process ends, however it does.
 The only file that imports the driver.
 """
 
@@ -9,7 +10,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,9 +20,8 @@ from typing import Any
 
 from discreet.errors import VaultError
 
-FORMAT = 1
+FORMAT = 2
 FILE = "vault.sqlite"
-LOCK = "lock"
 MARK = 0x64736372  # says in the header of the file that it is a vault's
 # a commit is on disk; nothing private in temporary files; 64 MB of memory, and of changes that wait in their log
 SETTINGS = ("synchronous = FULL", "temp_store = MEMORY", "cache_size = -65536", "wal_autocheckpoint = 10000")
@@ -76,6 +78,7 @@ class Database:
         path = folder / FILE
         if not path.is_file():
             raise VaultError(f"there is no vault `{folder}`", hint="make one with `discreet vault init`")
+        _check_private(folder)
         with _translating(folder):
             # the driver's own transactions are off: ours say where they begin
             self._connection = sqlite3.connect(path, timeout=0.2, isolation_level=None)
@@ -91,8 +94,7 @@ class Database:
     @staticmethod
     def create(folder: Path, meta: dict[str, Any]) -> None:
         """Lay down an empty vault file in a folder that has none."""
-        for name in (FILE, LOCK):
-            os.close(os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        os.close(os.open(folder / FILE, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with _translating(folder):
             connection = sqlite3.connect(folder / FILE, isolation_level=None)
             try:
@@ -119,14 +121,19 @@ class Database:
     def sole_writer(self) -> Iterator[None]:
         """Keep all other writers out; one that comes second is told at once."""
         try:
-            handle = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise VaultError(f"`{self.folder}` cannot be written: {error.strerror}") from None
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 raise _busy(self.folder) from None
+            except OSError as error:
+                raise VaultError(
+                    f"`{self.folder}` cannot be kept from other writers: {error.strerror}",
+                    hint="keep a vault on a disk of this machine, not on one that is shared over a network",
+                ) from None
             yield
         finally:
             os.close(handle)
@@ -186,6 +193,24 @@ class Database:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _check_private(folder: Path) -> None:
+    """Raise if anybody but the owner may read or write the folder of a vault, or a file in it."""
+    modes = []
+    try:
+        for place in (folder, *sorted(folder.iterdir())):
+            with suppress(FileNotFoundError):  # SQLite's own files come and go
+                modes.append((place, stat.S_IMODE(place.stat().st_mode)))
+    except OSError as error:
+        raise VaultError(f"the vault `{folder}` cannot be opened: {error.strerror}") from None
+    others = stat.S_IRWXG | stat.S_IRWXO
+    open_to_others = [f"`{place}` has mode {mode:04o}" for place, mode in modes if mode & others]
+    if open_to_others:
+        raise VaultError(
+            f"a vault must be its owner's alone: {', '.join(open_to_others)}",
+            hint=f"run `chmod -R go-rwx {shlex.quote(str(folder))}`, and think of who could read it until now",
+        )
 
 
 def _busy(folder: Path) -> VaultError:

@@ -2,7 +2,8 @@
 
 Four steps, after each of which the process may be killed: the hidden folder is noted and written; its digest and
 what it shows of every changed group is noted, once it is verified, audited with all releases before it and safe on
-disk; it gets its name; it is noted as done. `recover` finishes what was noted last, or takes it back.
+disk; it gets its name; it is noted as done. `recover` finishes what was noted last, or takes it back. Where it fails
+on the way, the note is taken back before the hidden folder goes.
 Cost: the groups of the vault, and writing, verifying and auditing the release.
 """
 
@@ -29,7 +30,7 @@ from discreet.release.write import Watch, free, write
 from discreet.table import read
 from discreet.vault.draft import draft
 from discreet.vault.history import states
-from discreet.vault.recover import complete, recover
+from discreet.vault.recover import complete, recover, withdraw
 from discreet.vault.rule import Rule
 from discreet.vault.store import VaultStore
 from discreet.words import counted
@@ -62,7 +63,8 @@ def make_release(
         raise ReleaseError(f"`{to}` is inside the vault, which is private", hint="choose another folder")
     free(to)
     before = past(store, earlier)
-    _check_not_forked(before, [to.parent, *(release.path.parent for release in before), *earlier])
+    sequence = database.meta("sequence")
+    _check_not_forked(sequence, before, [to.parent, *(release.path.parent for release in before), *earlier])
     number = before[-1].number + 1 if before else 1
     progress("gathering")
     changed = store.changed()
@@ -78,6 +80,7 @@ def make_release(
             groups=groups,
             boxes=sides(found_draft),
             partition="vault",
+            sequence=sequence,
             predecessor=before[-1].digest if before else None,
         )
 
@@ -112,7 +115,7 @@ def make_release(
                 PUBLICATIONS[policy.publication].sheets(found_draft),
                 format="parquet",
                 progress=progress,
-                watch=Watch(begun, verified, settled),
+                watch=Watch(begun, verified, settled, withdrawn=lambda _: withdraw(store, number)),
             )
         except BaseException:
             with suppress(VaultError):  # then the next command does
@@ -134,20 +137,21 @@ def past(store: VaultStore, earlier: Sequence[Path]) -> list[Past]:
     return found
 
 
-def _check_not_forked(before: Sequence[Past], places: Sequence[Path]) -> None:
-    """Raise if a release follows one of ours and this vault has no record of it: it is an older copy, then."""
+def _check_not_forked(sequence: str, before: Sequence[Past], places: Sequence[Path]) -> None:
+    """Raise if there is a release of our sequence and this vault has no record of it: it is an older copy, then."""
     known = {release.digest for release in before}
     for name, path in shelf(sorted({place for place in places if place.is_dir()})).items():
         if name in known:
             continue
         try:
-            follows = Manifest.read(path).discreet.predecessor
+            found = Manifest.read(path).discreet.sequence
         except ReleaseError:
             continue
-        if follows in known:
+        if found == sequence:
             raise VaultError(
-                f"`{path}` follows a release of this vault, which has no record of it: this is an older copy",
-                hint="release from the vault that made it: what two copies release tells together more than one",
+                f"`{path}` is a release of this vault, which has no record of it: this is an older copy of the vault",
+                hint="release from the vault that made it: what two copies release tells together more than one;"
+                " if it is a release of this one that somebody has changed, move it away",
             )
 
 

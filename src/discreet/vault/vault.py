@@ -18,7 +18,7 @@ import pyarrow as pa
 from discreet.errors import InputError, InternalError, VaultError
 from discreet.policy import Policy
 from discreet.release import Release
-from discreet.release.write import free
+from discreet.release.write import free, sync
 from discreet.table import Table, read
 from discreet.vault import terms
 from discreet.vault.database import Database
@@ -64,17 +64,23 @@ class Vault:
         path, text = Path(folder), terms.to_text(policy)
         free(path)
         hidden = path.parent / f".{path.name}.{secrets.token_hex(4)}.partial"
+        sequence = secrets.token_hex(16)  # drawn, not derived: every release shows it
         try:
+            above = [path.parent, *(parent.parent for parent in path.parents if not parent.exists())]
             path.parent.mkdir(parents=True, exist_ok=True)
             hidden.mkdir(mode=0o700)
             hidden.chmod(0o700)
-            Database.create(hidden, {"policy": text, "policy_digest": terms.digest(text)})
+            Database.create(hidden, {"policy": text, "policy_digest": terms.digest(text), "sequence": sequence})
             with os.fdopen(
                 os.open(hidden / POLICY, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
             ) as file:
                 file.write(text)
+            for made in (*hidden.iterdir(), hidden):
+                sync(made)
             free(path)
             hidden.rename(path)
+            for parent in above:
+                sync(parent)
         except OSError as error:
             raise VaultError(f"the vault `{path}` could not be made: {error.strerror}") from None
         finally:
@@ -83,7 +89,7 @@ class Vault:
 
     @classmethod
     def open(cls, folder: str | Path) -> Vault:
-        """Open a vault."""
+        """Open a vault; raise if others than its owner could."""
         path = Path(folder)
         database = Database(path)
         try:
