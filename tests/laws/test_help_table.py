@@ -102,8 +102,8 @@ def test_both_forms_of_the_help_table_agree(kind: str, tmp_path: Path) -> None:
         for where, keys in ASKED:
             asked = question(measures, where, keys)
             served, unserved = full.ask(asked), full.ask(question(measures, f"({where}) AND pay IS NOT NULL", keys))
-            assert [f"steps.{what}" in served.sql for what in ("place", "value")] == [True, True]
-            assert "steps.place" not in unserved.sql
+            assert "blocks.block" in served.sql
+            assert "blocks.block" not in unserved.sql
             for other in (compact.ask(asked), none.ask(asked), unserved):
                 assert agree(served.rows(), other.rows()), asked
                 assert served.notes == other.notes, asked
@@ -123,7 +123,7 @@ def test_the_form_follows_the_data(tmp_path: Path) -> None:
         release = publish(people(pay), policy, to=tmp_path / form, seed=1)
         with closing(release.desk) as made:
             assert (made._help and made._help.form) == form
-            table = "steps.place" if form == "full" else "ASOF"
+            table = "blocks.block" if form == "full" else "ASOF"
             assert table in made.ask("SELECT SUM(pay) FROM microdata WHERE age > 40").sql
 
 

@@ -11,8 +11,8 @@ what the group's `negative` and `positive` values add up to,
 both as exact as adding them up one by one, since nothing larger than the result is subtracted but
 its own share. It is made from the release alone, with window functions, in one of two forms:
 
-    full     `steps`: one row per signature and number of hits, found by its `place`; a value
-             stands on the far side of its cut, seen from zero
+    full     `blocks`: one row per signature and block of values, counted outward from zero (negative ones
+             backward, from -1 on), with the values themselves and what lies `nearer` to zero
     compact  `runs`: one row per run of equal values, found by the hits before it (an ASOF join);
              much smaller where values repeat
 
@@ -33,6 +33,7 @@ from discreet.answer.question import Aggregate, Question
 from discreet.engines import Engine
 
 REPEATS = 4  # rows per run of equal values from which the compact form is better
+BLOCK = 64  # values of one block
 OUTWARD = {  # the order in which values lie farther from zero, on one side of it
     "integer": "CASE WHEN value < 0 THEN -1 - value ELSE value END",  # the smallest has no opposite
     "number": "ABS(value)",
@@ -51,7 +52,8 @@ class HelpTable:
         number = parse_one("CAST(value AS DOUBLE)" if self.kind in OUTWARD else "CAST(NULL AS DOUBLE)")
         outward = parse_one(OUTWARD.get(self.kind, "value"))
         made = {name: parse_one(sql, dialect="duckdb") for name, sql in MADE[self.form].items()}
-        return {name: exp.replace_placeholders(query, number=number, outward=outward) for name, query in made.items()}
+        given = {"number": number, "outward": outward, "block": exp.Literal.number(BLOCK)}
+        return {name: exp.replace_placeholders(query, **given) for name, query in made.items()}
 
 
 def plan(engine: Engine, kind: str) -> HelpTable | None:
@@ -114,9 +116,17 @@ def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"
     query = exp.select("here.*", "least", "most", "mean", "variance").from_(exp.to_table(relation).as_("here"))
     query = query.join("totals", on="totals.signature = here.urn").where("picks > 0")
     if form == "full":
-        far, value = "steps.far", "steps.value"
-        inside = f" - CASE WHEN {hits} <= negatives THEN 1 ELSE 0 END" if what == "value" else ""
-        query = query.join("steps", on=f"steps.place = CAST(totals.place + {hits}{inside} AS INTEGER)")
+        # how many values lie between zero and the cut, or for a value, between zero and it
+        cut = f"({hits} - negatives)"
+        below = f"{cut} <= 0" if what == "value" else f"{cut} < 0"
+        nth = f"CASE WHEN {below} THEN -{cut} ELSE {cut} - 1 END" if what == "value" else f"ABS({cut}) - 1"
+        block = f"CASE WHEN {below} THEN -1 - ({nth}) // {BLOCK} ELSE ({nth}) // {BLOCK} END"
+        inside = f"(({nth}) % {BLOCK} + 1)"  # of a block: so many values are nearer to zero, or are the one
+        near = f"CASE WHEN {below} THEN vals[LEN(vals) - {inside} + 1:LEN(vals)] ELSE vals[1:{inside}] END"
+        far = f"COALESCE(nearer + COALESCE(ABS(CAST(LIST_SUM({near}) AS DOUBLE)), 0), 0)"
+        value = f"vals[CASE WHEN {below} THEN LEN(vals) - {inside} + 1 ELSE {inside} END]"
+        same = exp.condition(f"blocks.signature = here.urn AND blocks.block = {block}", dialect="duckdb")
+        query = query.join("blocks", on=same, join_type="left")
     else:
         copies = f"CASE WHEN value < 0 THEN below + n - {hits} ELSE {hits} - below END"
         far, value = f"nearer + ({copies}) * ABS(CAST(value AS DOUBLE))", "value"
@@ -124,7 +134,7 @@ def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"
         run = exp.condition(f"runs.signature = here.urn AND {hits} {past} runs.below")
         query.append("joins", exp.Join(this=exp.to_table("runs"), method="ASOF", on=run))
     found = value if what == "value" else f"CASE WHEN low THEN negative + {far} ELSE positive - ({far}) END"
-    return query.select(f"{found} AS found")
+    return query.select(f"{found} AS found", dialect="duckdb")
 
 
 def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relations:
@@ -149,15 +159,12 @@ def _extreme(model: Model, form: Form, name: str, *, smallest: bool) -> Relation
 
 
 TOTALS = """
-    SELECT *, CAST(SUM(balls + 1) OVER (ORDER BY signature) - balls - 1 AS INTEGER) AS place
-    FROM (
-      SELECT signature, SUM(n) AS balls, MIN(value) AS least, MAX(value) AS most, ANY_VALUE(mean) AS mean,
-             SUM(n * (:number - mean) * (:number - mean)) / SUM(n) AS variance,
-             COALESCE(SUM(n) FILTER (WHERE :number < 0), 0) AS negatives,
-             COALESCE(SUM(n * :number) FILTER (WHERE :number < 0), 0) AS negative,
-             COALESCE(SUM(n * :number) FILTER (WHERE :number >= 0), 0) AS positive
-      FROM held GROUP BY signature
-    ) AS sizes
+    SELECT signature, MIN(value) AS least, MAX(value) AS most, ANY_VALUE(mean) AS mean,
+           SUM(n * (:number - mean) * (:number - mean)) / SUM(n) AS variance,
+           CAST(COALESCE(SUM(n) FILTER (WHERE :number < 0), 0) AS BIGINT) AS negatives,
+           COALESCE(SUM(n * :number) FILTER (WHERE :number < 0), 0) AS negative,
+           COALESCE(SUM(n * :number) FILTER (WHERE :number >= 0), 0) AS positive
+    FROM held JOIN sums USING (signature) GROUP BY signature
 """
 COMPACT = {
     "totals": TOTALS,
@@ -170,18 +177,23 @@ COMPACT = {
 }
 FULL = {
     "totals": TOTALS,
-    "steps": """
-        SELECT signature, CAST(place + negatives + CASE WHEN far < 0 THEN -nth ELSE nth END AS INTEGER) AS place,
-               value, ABS(far) AS far
+    "blocks": """
+        SELECT signature, block, vals,
+               COALESCE(SUM(added) OVER (PARTITION BY signature, block < 0 ORDER BY ABS(block)
+                                         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS nearer
         FROM (
-          SELECT signature, value, ROW_NUMBER() OVER upto AS nth, SUM(:number) OVER upto AS far
+          SELECT signature, block, LIST(value ORDER BY value) AS vals, SUM(ABS(:number)) AS added
           FROM (
-            SELECT signature, value FROM held
-            UNION ALL SELECT signature, value FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
-          ) AS copies
-          WINDOW upto AS (PARTITION BY signature, :number < 0 ORDER BY :outward ROWS UNBOUNDED PRECEDING)
-        ) AS steps JOIN totals USING (signature)
-        UNION ALL SELECT signature, CAST(place + negatives AS INTEGER), NULL, 0 FROM totals
+            SELECT signature, value,
+                   CASE WHEN place < negatives THEN -1 - (negatives - 1 - place) // :block
+                        ELSE (place - negatives) // :block END AS block
+            FROM (
+              SELECT signature, value, below AS place FROM held
+              UNION ALL SELECT signature, value, below + copy + 1
+              FROM held, UNNEST(RANGE(n - 1)) AS copies(copy) WHERE n > 1
+            ) AS copies JOIN totals USING (signature)
+          ) AS placed GROUP BY signature, block
+        ) AS made
     """,
 }
 MADE = {"full": FULL, "compact": COMPACT}

@@ -96,5 +96,5 @@ CHOSEN = (
 )
 LISTS = """
     SELECT signature, LIST(value ORDER BY value) AS vals
-    FROM steps WHERE value IS NOT NULL GROUP BY signature
+    FROM (SELECT signature, UNNEST(vals) AS value FROM blocks) AS placed GROUP BY signature
 """

@@ -3,8 +3,8 @@
     qit         one row per person: the quasi-identifiers, or what a box shows of them, and the group
     labels      of a generalized release: the values that labels of its boxes stand for
     signatures  per group: its size, and the number of its `signature`, the multiset of its values
-    held        per signature: each value, how many rows hold it (`n`), how many hold a smaller one
-                (`below`), how many hold any (`total`), and their mean; missing values are none of these
+    sums        per signature: how many rows hold any value (`total`), and their mean; missing ones are none of these
+    held        per signature: each value, how many rows hold it (`n`), and how many a smaller one (`below`)
     windows     of a swapped table only, whose `qit` has the value that a row shows: per value the ranks that
                 show it (after `below`, to `upto`), and the first and last that such a row may hold
 
@@ -27,9 +27,13 @@ from discreet.release.shapes import SHAPES
 from discreet.release.shapes.file import named
 
 
-def tables(release: Release) -> dict[str, exp.Expr]:
-    """The queries that make the tables, in order, once every file is there as `NAME file`."""
+def tables(release: Release, *, repeats: bool = True) -> dict[str, exp.Expr]:
+    """The queries that make the tables, in order, once every file is there as `NAME file`.
+
+    If no group holds a value twice, values need only be numbered to know how many are smaller.
+    """
     number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
+    below = parse_one(BELOW if repeats else BEFORE, dialect="duckdb")
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
     shaped = SHAPES[release.promise.publication].tables(release.promise)
     if release.promise.window is not None:
@@ -37,7 +41,10 @@ def tables(release: Release) -> dict[str, exp.Expr]:
     if any(resource.name == "labels" for resource in release.manifest.resources):
         shaped["labels"] = exp.select("*").from_(named("labels file"))
     shaped["qit"] = _narrow(shaped["qit"], release.promise)
-    return {**shaped, **{name: exp.replace_placeholders(query, number=number) for name, query in made.items()}}
+    return {
+        **shaped,
+        **{name: exp.replace_placeholders(query, number=number, below=below) for name, query in made.items()},
+    }
 
 
 def _narrow(qit: exp.Select, promise: Promise) -> exp.Select:
@@ -64,7 +71,15 @@ def load(engine: Engine, release: Release) -> None:
     for resource in release.manifest.resources:
         engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
     for name, query in tables(release).items():
+        if name == "held" and not repeats(engine):
+            query = tables(release, repeats=False)[name]  # noqa: PLW2901
         engine.load(name, query)
+
+
+def repeats(engine: Engine) -> bool:
+    """Whether a group holds a value twice."""
+    most = engine.run(exp.select("MAX(n)").from_("st")).column(0)[0].as_py()
+    return most is not None and most > 1
 
 
 def script(engine: Engine, release: Release, more: Mapping[str, exp.Expr]) -> str:
@@ -73,7 +88,7 @@ def script(engine: Engine, release: Release, more: Mapping[str, exp.Expr]) -> st
     files = {
         f"{each.name} file": exp.select("*").from_(engine.scan(Path(each.path), each.kinds())) for each in resources
     }
-    made = {**files, **tables(release), **more}
+    made = {**files, **tables(release, repeats=repeats(engine)), **more}
     statements = (
         exp.Create(this=named(name), kind="VIEW" if name in files else "TABLE", expression=query)
         for name, query in made.items()
@@ -81,6 +96,10 @@ def script(engine: Engine, release: Release, more: Mapping[str, exp.Expr]) -> st
     return "\n".join(f"{statement.sql(dialect=engine.dialect, pretty=True)};" for statement in statements)
 
 
+BELOW = """
+    SUM(st.n) OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST ROWS UNBOUNDED PRECEDING) - st.n
+"""
+BEFORE = "ROW_NUMBER() OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST) - 1"
 NUMBERS = ((2**8 - 1, "UTINYINT"), (2**16 - 1, "USMALLINT"))
 TABLES = {
     "multisets": """
@@ -96,14 +115,13 @@ TABLES = {
         SELECT m.grp, m.size, k.signature
         FROM multisets AS m JOIN kinds AS k ON m.one = k.one AND m.two = k.two AND m.size = k.size
     """,
+    "sums": """
+        SELECT k.signature, CAST(COALESCE(SUM(st.n) FILTER (WHERE st.value IS NOT NULL), 0) AS BIGINT) AS total,
+               SUM(st.n * CAST(:number AS DOUBLE)) / SUM(st.n) FILTER (WHERE st.value IS NOT NULL) AS mean
+        FROM kinds AS k JOIN st ON st.grp = k.grp GROUP BY k.signature
+    """,
     "held": """
-        SELECT k.signature, st.value, CAST(st.n AS BIGINT) AS n,
-               CAST(SUM(st.n) OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST
-                                    ROWS UNBOUNDED PRECEDING) - st.n AS BIGINT) AS below,
-               CAST(SUM(CASE WHEN st.value IS NULL THEN 0 ELSE st.n END)
-                    OVER (PARTITION BY k.signature) AS BIGINT) AS total,
-               SUM(st.n * CAST(:number AS DOUBLE)) OVER (PARTITION BY k.signature)
-                 / SUM(CASE WHEN st.value IS NULL THEN 0 ELSE st.n END) OVER (PARTITION BY k.signature) AS mean
+        SELECT k.signature, st.value, CAST(st.n AS INTEGER) AS n, CAST(:below AS INTEGER) AS below
         FROM kinds AS k JOIN st ON st.grp = k.grp
     """,
 }

@@ -79,7 +79,8 @@ def _balls(model: Model, side: Side, argument: exp.Expr | None, *, numeric: bool
     value = model.on_table(argument)
     plain = isinstance(argument, exp.Column) and not keys and model.question.where.get(side) is None
     if side == "sensitive" and plain:
-        return model.rows(side, urn, "value", "n", "below", "total", "mean").where(_present(value))
+        rows = model.rows(side, "held.signature AS urn", "value", "n", "below", "total", "mean")
+        return rows.join("sums", on="sums.signature = held.signature").where(_present(value))
     rows = grouped(model.rows(side, urn, exp.alias_(value, "value"), f"{count} AS n").where(_present(value)))
     of_urn = ", ".join([*keys, "urn"])
     upto = f"PARTITION BY {of_urn} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
