@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
 import discreet
-from discreet.answer.question import read_question
+from discreet.answer.reading import read_question
 from discreet.answer.regions import readable, region
 from discreet.errors import QueryError
 from discreet.release import Release

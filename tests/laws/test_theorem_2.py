@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
 from discreet.answer.boxes import Boxes
-from discreet.answer.question import read_question
+from discreet.answer.reading import read_question
 from discreet.release import Release
 from laws.questions import KINDS, Case, Column, random_case, random_question
 from laws.worlds import Measure, Question, _Cells, _expected

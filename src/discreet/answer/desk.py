@@ -18,7 +18,8 @@ from discreet.answer.counters import Counters
 from discreet.answer.hits import Hits
 from discreet.answer.model import Form, Model
 from discreet.answer.published import Published, check_joined
-from discreet.answer.question import ENDS, Aggregate, Question, read_question
+from discreet.answer.question import ENDS, Aggregate, Question
+from discreet.answer.reading import read_question
 from discreet.answer.rewrite import rewrite, untouched
 from discreet.answer.truths import kind_of
 from discreet.engines import connect

@@ -1,0 +1,303 @@
+"""Read a question: one SELECT, checked and taken apart into keys, aggregates and conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TypeAlias
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from discreet.answer.grammar import (
+    AGGREGATES,
+    SUPPORTED,
+    Side,
+    check_names_a_column,
+    check_scalar,
+    conjuncts,
+    refusal,
+    side,
+)
+from discreet.answer.question import ENDS, Aggregate, Column, Function, Key, Order, Question
+from discreet.errors import QueryError
+from discreet.release.manifest import Promise
+from discreet.words import nearest
+
+_Sided: TypeAlias = Callable[[exp.Expr], Side]
+
+
+def read_question(sql: str, promise: Promise, *, apart: bool = False) -> Question:
+    """Read one question about a release; raise `QueryError` with what is supported for anything else.
+
+    If all columns of the release are `apart`, each is a side of its own.
+    """
+    select = _parse(sql)
+    _check_clauses(select)
+    _check_table(select, promise)
+    _resolve(select, promise)
+    sided = partial(side, sensitive=promise.sensitive, apart=apart)
+    where = _conditions(select, sided)
+    items = [_Item(item.unalias(), item.alias) for item in select.expressions]
+    keys = _keys(select, items, set(promise.columns), sided)
+    aggregates, columns = _columns(items, keys, sided)
+    if not aggregates:
+        raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
+    order = tuple(_order(ordered, items, columns, keys) for ordered in _clause(select, "order"))
+    return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
+
+
+@dataclass(frozen=True)
+class _Item:
+    expression: exp.Expr
+    alias: str
+
+
+def _parse(sql: str) -> exp.Select:
+    try:
+        statements = [statement for statement in sqlglot.parse(sql, dialect="duckdb") if statement is not None]
+    except (SqlglotError, RecursionError) as error:
+        where = getattr(error, "errors", None) or [{}]
+        line, column = where[0].get("line"), where[0].get("col")
+        at = f" at line {line}, column {column}" if line else ""
+        raise QueryError(f"the question is not SQL that can be read{at}", hint=f"supported is {SUPPORTED}") from None
+    if len(statements) != 1:
+        raise QueryError(f"expected one statement, got {len(statements)}", hint="ask one question at a time")
+    [statement] = statements
+    if not isinstance(statement, exp.Select):
+        raise QueryError(
+            f"a release answers SELECT only, not {statement.key.upper()}", hint=f"supported is {SUPPORTED}"
+        )
+    return statement
+
+
+_CLAUSES = {"kind", "expressions", "from_", "where", "group", "order", "limit", "offset"}
+
+
+def _check_clauses(select: exp.Select) -> None:
+    for clause, value in select.args.items():
+        if value and clause not in _CLAUSES:
+            raise QueryError(f"{clause.rstrip('_').upper()} is not supported", hint=f"supported is {SUPPORTED}")
+
+
+def _check_table(select: exp.Select, promise: Promise) -> None:
+    source = select.args.get("from_")
+    table = source.this if source else exp.Table()
+    names = {"microdata", promise.table.lower()}
+    named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and table.name.lower() in names
+    if not named or any(value for part, value in table.args.items() if part not in {"this", "alias"}):
+        shown = f"`{promise.table}`" if promise.table != "microdata" else ""
+        raise QueryError(
+            "a question is about one table, " + " also called ".join(filter(None, ["`microdata`", shown])),
+            hint="write FROM microdata",
+        )
+    alias = table.args.get("alias")
+    if alias is not None and alias.columns:
+        raise QueryError("columns cannot be renamed in FROM", hint="rename them in SELECT with AS")
+
+
+def _resolve(select: exp.Select, promise: Promise) -> None:
+    """Replace every column by its name in the release, without a table.
+
+    GROUP BY may name an alias, and ORDER BY a column of the answer: those stay as they are.
+    """
+    known = {name.lower(): name for name in promise.columns}
+    table = select.args["from_"].this
+    tables = {table.alias_or_name.lower()}
+    aliases = {item.alias.lower() for item in select.expressions if isinstance(item, exp.Alias)}
+    for column in list(select.find_all(exp.Column)):
+        if isinstance(column.this, exp.Star):
+            raise refusal(column.this)
+        name = column.name.lower()
+        beyond = column.args.get("db") or (column.table and column.table.lower() not in tables)
+        if name in known and not beyond:
+            column.replace(exp.column(known[name], quoted=True))
+        elif beyond or not (_within(column, select, "order") or (_within(column, select, "group") and name in aliases)):
+            raise QueryError(
+                f"there is no column `{column.sql(dialect='duckdb')}`", hint=nearest(column.name, known.values())
+            )
+
+
+def _within(column: exp.Column, select: exp.Select, clause: str) -> bool:
+    """Whether a column stands in a clause of the SELECT itself, not in one inside an aggregate."""
+    found = column.find_ancestor(exp.Order, exp.Group)
+    return found is not None and found is select.args.get(clause)
+
+
+def _conditions(select: exp.Select, sided: _Sided) -> dict[Side, exp.Expr | None]:
+    found: dict[Side, list[exp.Expr]] = {"quasi": [], "sensitive": []}
+    where = select.args.get("where")
+    for part in conjuncts(where.this) if where else []:
+        check_scalar(part)
+        found.setdefault(sided(part), []).append(part)
+    return {at: exp.and_(*parts) if parts else None for at, parts in found.items()}
+
+
+def _clause(select: exp.Select, name: str) -> Sequence[exp.Expr]:
+    clause = select.args.get(name)
+    return clause.expressions if clause else ()
+
+
+def _keys(select: exp.Select, items: Sequence[_Item], known: set[str], sided: _Sided) -> tuple[Key, ...]:
+    group = select.args.get("group")
+    if group is not None and any(value for name, value in group.args.items() if name != "expressions"):
+        raise QueryError("only plain GROUP BY is supported", hint="list the columns or expressions to group by")
+    keys: dict[exp.Expr, Key] = {}
+    for named in _clause(select, "group"):
+        # a column of the table comes before an alias of the same name
+        is_column = isinstance(named, exp.Column) and named.name in known
+        expression = named if is_column else _referred(named, items)
+        if type(expression) in AGGREGATES:
+            raise QueryError("GROUP BY names an aggregate", hint="group by quasi-identifiers or the sensitive column")
+        check_scalar(expression)
+        check_names_a_column(expression)
+        keys[expression] = Key(expression, sided(expression))
+    return tuple(keys.values())
+
+
+def _referred(expression: exp.Expr, items: Sequence[_Item]) -> exp.Expr:
+    """What GROUP BY or ORDER BY means by a number or an alias."""
+    if isinstance(expression, exp.Literal) and not expression.is_string:
+        at = int(expression.this) if expression.this.isdigit() and len(expression.this) < 9 else 0
+        if not 1 <= at <= len(items):
+            raise QueryError(f"there is no column number {expression.this} in SELECT", hint="count from 1")
+        return items[at - 1].expression
+    if isinstance(expression, exp.Column):
+        for item in items:
+            if item.alias and item.alias.lower() == expression.name.lower():
+                return item.expression
+    return expression
+
+
+def _columns(
+    items: Sequence[_Item], keys: Sequence[Key], sided: _Sided
+) -> tuple[tuple[Aggregate, ...], tuple[Column, ...]]:
+    """The aggregates, and the columns of the answer in the order of SELECT."""
+    numbers = {key.expression: number for number, key in enumerate(keys)}
+    taken: set[str] = set()
+    aggregates: list[Aggregate] = []
+    columns: list[Column] = []
+    for item in items:
+        if item.expression in numbers:
+            name = _fresh(item.alias or _label(item.expression), taken, ("",))
+            columns.append(Column(name, key=numbers[item.expression]))
+            continue
+        if type(item.expression) not in AGGREGATES:
+            check_scalar(item.expression)
+            raise QueryError(
+                f"`{item.expression.sql(dialect='duckdb')}` is neither an aggregate nor in GROUP BY",
+                hint="a release shows no rows: add it to GROUP BY or leave it out",
+            )
+        function, argument, fraction = _measure(item.expression)
+        if argument is not None:
+            check_scalar(argument)
+            check_names_a_column(argument)
+        name = item.alias or "_".join(filter(None, [_word(item.expression, function), _label(argument)]))
+        at = sided(argument) if argument is not None else "quasi"
+        columns.append(Column(_fresh(name, taken, tuple(ENDS.values())), aggregate=len(aggregates)))
+        aggregates.append(Aggregate(function, argument, at, columns[-1].name, fraction))
+    return tuple(aggregates), tuple(columns)
+
+
+def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
+    half = Fraction(1, 2)
+    if any(value for part, value in node.args.items() if part not in {"this", "expression", "quantile", "big_int"}):
+        raise refusal(node)  # MIN(x, n), IGNORE NULLS and the like
+    if isinstance(node, exp.WithinGroup):
+        order = node.expression.expressions
+        if (
+            not isinstance(node.this, exp.PercentileCont | exp.PercentileDisc)
+            or len(order) != 1
+            or order[0].args.get("desc")
+        ):
+            raise refusal(node.this)
+        continuous = isinstance(node.this, exp.PercentileCont)
+        return "quantile_cont" if continuous else "quantile_disc", order[0].this, _fraction(node.this.this)
+    if isinstance(node, exp.Count):
+        counted = node.this
+        if isinstance(counted, exp.Distinct):
+            raise refusal(exp.Distinct())
+        if counted is None or isinstance(counted, exp.Star | exp.Literal):
+            return "count", None, half
+        return "count", counted, half
+    if isinstance(node.this, exp.Distinct):
+        raise refusal(node.this)
+    if isinstance(node, exp.Median):
+        return "quantile_cont", node.this, half
+    if isinstance(node, exp.PercentileCont | exp.PercentileDisc | exp.Quantile):
+        function: Function = "quantile_cont" if isinstance(node, exp.PercentileCont) else "quantile_disc"
+        return function, node.this, _fraction(node.args.get("quantile") or node.args.get("expression"))
+    plain: dict[type[exp.Expr], Function] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+    return plain[type(node)], node.this, half
+
+
+def _fraction(node: exp.Expr | None) -> Fraction:
+    if (
+        isinstance(node, exp.Literal)
+        and not node.is_string
+        and re.fullmatch(r"[\d.]{1,40}(e-?\d{1,2})?", node.this, re.IGNORECASE)
+    ):
+        fraction = Fraction(node.this).limit_denominator(10**9)  # times rows, it must fit into 64 bits
+        if 0 <= fraction <= 1:
+            return fraction
+    raise QueryError("a quantile needs a fraction between 0 and 1", hint="write QUANTILE(salary, 0.9)")
+
+
+def _word(node: exp.Expr, function: Function) -> str:
+    """The word for an aggregate in the name of its column."""
+    return "median" if isinstance(node, exp.Median) else function.split("_")[0]
+
+
+def _label(argument: exp.Expr | None) -> str:
+    if argument is None:
+        return ""
+    return (
+        argument.name
+        if isinstance(argument, exp.Column)
+        else re.sub(r"\W+", "_", argument.sql(dialect="duckdb")).strip("_")
+    )
+
+
+def _fresh(name: str, taken: set[str], ends: Sequence[str]) -> str:
+    """A name that, with each of `ends`, no other column of the answer has."""
+    fresh, times = name, 1
+    while any(f"{fresh}{end}".lower() in taken for end in ends):
+        times += 1
+        fresh = f"{name}_{times}"
+    taken.update(f"{fresh}{end}".lower() for end in ends)
+    return fresh
+
+
+def _order(ordered: exp.Expr, items: Sequence[_Item], columns: Sequence[Column], keys: Sequence[Key]) -> Order:
+    wanted = ordered.this if isinstance(ordered, exp.Ordered) else ordered
+    descending, nulls_first = bool(ordered.args.get("desc")), ordered.args.get("nulls_first") or None
+    meant = _referred(wanted, items)
+    for item, column in zip(items, columns, strict=True):
+        if item.expression == meant:
+            return Order(column.name, descending, nulls_first)
+    for number, key in enumerate(keys):
+        if key.expression == meant:
+            return Order(number, descending, nulls_first)
+    measures = [column.name for column in columns if column.aggregate is not None]
+    ends = {f"{name}{end}".lower(): f"{name}{end}" for name in measures for end in ENDS.values()}
+    if isinstance(meant, exp.Column) and meant.name.lower() in ends:
+        return Order(ends[meant.name.lower()], descending, nulls_first)
+    raise QueryError(
+        f"ORDER BY `{wanted.sql(dialect='duckdb')}` is not a column of the answer",
+        hint="sort by something that SELECT or GROUP BY names",
+    )
+
+
+def _number(select: exp.Select, clause: str) -> int | None:
+    node = select.args.get(clause)
+    if node is None:
+        return None
+    if node.args.get("limit_options") or node.expressions:
+        raise refusal(node)
+    if isinstance(node.expression, exp.Literal) and node.expression.this.isdigit() and len(node.expression.this) < 19:
+        return int(node.expression.this)
+    raise QueryError(f"{clause.upper()} needs a whole number", hint=f"write {clause.upper()} 10")
