@@ -12,15 +12,20 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from discreet.answer.model import Model, Relations, agree
+from discreet.answer.model import Model
 from discreet.answer.question import Aggregate
+from discreet.answer.relations import Relations, agree
 
 NUMBER = "CAST(value AS DOUBLE)"
 NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"
 TAKEN = ("free_under", "free_under + 1", "free_at")  # none, one or all of a run of equal balls
 SURE = "1 - 1e-9"  # an expected number that adds up to 1
 # Rounding must not carry it over a bound; there is none if nobody is expected.
-INSIDE = "CASE WHEN NOT estimate IS NULL THEN LEAST(GREATEST(estimate, low), high) END AS estimate"
+INSIDE = """
+    CASE WHEN ISNAN(CAST(estimate AS DOUBLE)) THEN estimate
+         WHEN NOT estimate IS NULL THEN LEAST(GREATEST(estimate, low), high) END AS estimate
+"""
+ORDERED = ("LEAST(low, high) AS low", "GREATEST(low, high) AS high")  # nor the ends over each other
 
 
 def write(model: Model, aggregate: Aggregate, subject: str, name: str) -> Relations:
@@ -91,7 +96,7 @@ def _sum(model: Model, subject: str, name: str) -> Relations:
             f"tally_{subject}",
             f"{_root('per_spread * spread + per_mean * mean * mean')} AS stderr",
         ),
-        name: beside(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
+        name: beside(model, f"{name}_sums", f"{name}_error", INSIDE, "stderr", *ORDERED, "least"),
     }
 
 
@@ -125,7 +130,7 @@ def _avg(model: Model, subject: str, name: str) -> Relations:
         f"{name}_steps": steps,
         f"{name}_means": means,
         f"{name}_error": error,
-        name: beside(model, f"{name}_means", f"{name}_error", INSIDE, "stderr", "low", "high", "least"),
+        name: beside(model, f"{name}_means", f"{name}_error", INSIDE, "stderr", *ORDERED, "least"),
     }
 
 

@@ -88,7 +88,8 @@ class Desk:
         asked = (sql, None if boxes is None else boxes.given)
         if asked not in self._prepared:
             question = self._read(sql, boxes)
-            prepared = self._rewritten(question, boxes, None if boxes is not None else self._hits_for(question))
+            with _computed():
+                prepared = self._rewritten(question, boxes, None if boxes is not None else self._hits_for(question))
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
             self._prepared[asked] = prepared
@@ -188,10 +189,8 @@ class Desk:
         self._engine.close()
 
     def _run(self, query: exp.Select | str) -> pa.Table:
-        try:
+        with _computed():
             return self._engine.run(query)
-        except EngineError as error:
-            raise QueryError(f"the question cannot be computed: {error.message}") from None
 
     def _check_size(self, question: Question) -> None:
         """Raise for an answer with too many combinations of keys: columns that were shuffled apart have them all."""
@@ -215,6 +214,14 @@ class Desk:
             table = "held" if aggregate.side == "sensitive" else "qit"
             probe = exp.select(model.on_table(aggregate.argument)).from_(table).limit(0)
             _check_type(aggregate, self._run(probe).schema.field(0).type)
+
+
+@contextmanager
+def _computed() -> Iterator[None]:
+    try:
+        yield
+    except EngineError as error:
+        raise QueryError(f"the question cannot be computed: {error.message}") from None
 
 
 @contextmanager

@@ -27,9 +27,10 @@ from typing import Literal
 
 from sqlglot import exp, parse_one
 
-from discreet.answer.aggregates import INSIDE, NO_STDERR, SURE, beside, over, per_key
-from discreet.answer.model import Form, Model, Relations
+from discreet.answer.aggregates import INSIDE, NO_STDERR, ORDERED, SURE, beside, over, per_key
+from discreet.answer.model import Form, Model
 from discreet.answer.question import Aggregate, Question
+from discreet.answer.relations import Relations
 from discreet.engines import Engine
 
 REPEATS = 4  # rows per run of equal values from which the compact form is better
@@ -104,7 +105,7 @@ def _sum(model: Model, form: Form, name: str, *, mean: bool) -> Relations:
         f"SUM({urns}{largest}){per_hit} AS high",
         f"SUM(urns * picks){once} AS least",
     ).having(f"SUM(urns * picks){once} > 0")  # not a condition on each draw, which would be computed twice
-    columns = (INSIDE, "stderr", "low", "high", "least")
+    columns = (INSIDE, "stderr", *ORDERED, "least")
     return {**relations, name: exp.select(*model.keys(), *columns).from_(f"{name}_sums")}
 
 
@@ -123,7 +124,7 @@ def _look_up(form: Form, relation: str, hits: str, what: Literal["sums", "value"
         block = f"CASE WHEN {below} THEN -1 - ({nth}) // {BLOCK} ELSE ({nth}) // {BLOCK} END"
         inside = f"(({nth}) % {BLOCK} + 1)"  # of a block: so many values are nearer to zero, or are the one
         near = f"CASE WHEN {below} THEN vals[LEN(vals) - {inside} + 1:LEN(vals)] ELSE vals[1:{inside}] END"
-        far = f"COALESCE(nearer + COALESCE(ABS(CAST(LIST_SUM({near}) AS DOUBLE)), 0), 0)"
+        far = f"COALESCE(nearer + COALESCE(ABS(LIST_SUM(CAST({near} AS DOUBLE[]))), 0), 0)"
         value = f"vals[CASE WHEN {below} THEN LEN(vals) - {inside} + 1 ELSE {inside} END]"
         same = exp.condition(f"blocks.signature = here.urn AND blocks.block = {block}", dialect="duckdb")
         query = query.join("blocks", on=same, join_type="left")

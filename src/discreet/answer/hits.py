@@ -8,12 +8,16 @@ many rows and hits the smallest values are added up, the second smallest and so 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
+from typing import TypeAlias
 
 from sqlglot import exp, parse_one
 
 from discreet.answer.ranks import Ranks
+
+Columns: TypeAlias = Sequence[exp.Expr | str]
 
 
 @dataclass(frozen=True)
@@ -39,19 +43,30 @@ class Own:
         groups = groups.join("totals", on="totals.signature = signatures.signature")
         if self.ranks is None:
             return groups
-        ranked = self.ranks.of_groups(exp.column("signature"), exp.column("value"), "held", "n").subquery("ranked")
+        ranked = self.ranks.of_groups(exp.column("signature"), [exp.column("value")], "held", "n").subquery("ranked")
         return groups.select(*self.ranks.words).join(ranked, on="ranked.grp = signatures.signature")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What hits are grouped by, from the distinct values of the columns: the keys, and those that may occur."""
+
+    table: str
+    columns: tuple[exp.Expr, ...]
+    frame: exp.Select
 
 
 @dataclass(frozen=True)
 class Hits:
     """Where the hits of one question are counted; `holders` are a group's values that satisfy its other condition.
 
-    `made` are the queries that made its tables. If `own` is None, groups have nothing beside them.
+    There is an expression in `picks` for every combination of keys, by the number of a value that has it. `made` are
+    the queries that made the tables. If `own` is None, groups have nothing beside them.
     """
 
     table: str
-    picks: exp.Expr
+    picks: Mapping[int, exp.Expr]
+    keys: Keys | None = None
     own: Own | None = None
     holders: exp.Expr | None = None
     made: Mapping[str, exp.Expr] = field(default_factory=dict)
@@ -59,33 +74,51 @@ class Hits:
     def draws(self) -> exp.Select:
         """How many urns of each kind are drawn from how often; see `urns.draws`."""
         if self.own is not None:
-            return exp.select("signature AS urn", *SIZES, "1 AS urns").from_(self._rows("signature", "size"))
-        kinds = exp.select("signature", "picks", "COUNT(*) AS urns").from_(self._rows("signature"))
-        kinds = kinds.group_by("signature", "picks")
-        drawn = exp.select("kinds.signature AS urn", *SIZES, "urns").from_(kinds.subquery("drawn"))
-        return drawn.join("kinds", on="kinds.signature = drawn.signature")
+            drawn = self._kinds(["signature", "size", "1 AS urns"], ["signature", "size"], [])
+            return self._keyed(exp.select("signature AS urn", *SIZES, "urns"), drawn)
+        drawn = self._kinds(["signature", "COUNT(*) AS urns"], ["signature"], ["signature"])
+        query = self._keyed(exp.select("kinds.signature AS urn", *SIZES, "urns"), drawn)
+        return query.join("kinds", on="kinds.signature = drawn.signature")
 
     def counted(self) -> exp.Select | None:
         """How many urns have as many rows, as many of them drawn, and as many balls that count (`total`)."""
         if self.own is None or self.holders is None:
             return None
-        kinds = exp.select("size", "picks", "total", "COUNT(*) AS urns")
-        kinds = kinds.from_(self._rows("size", exp.alias_(self.holders, "total"))).group_by("size", "picks", "total")
-        return exp.select(*SIZES, "CAST(total AS INTEGER) AS total", "urns").from_(kinds.subquery("kinds"))
+        rows: Columns = ["size", exp.alias_(self.holders, "total")]
+        drawn = self._kinds(["size", "total", "COUNT(*) AS urns"], rows, ["size", "total"])
+        return self._keyed(exp.select(*SIZES, "CAST(total AS INTEGER) AS total", "urns"), drawn)
 
     def sums(self) -> exp.Select | None:
         """What all urns of as many rows and hits add up to: least and largest sums of a draw, means, variances."""
         if self.own is None:
             return None
-        rows = self._rows("size", "variance", *self.own.values)
-        sums = exp.Array(expressions=[exp.cast(exp.Sum(this=exp.column(value)), "DOUBLE") for value in self.own.values])
-        kinds = exp.select("size", "picks", "COUNT(*) AS urns", "SUM(variance) AS variance", exp.alias_(sums, "sums"))
-        kinds = kinds.from_(rows).group_by("size", "picks")
-        chosen = exp.select(*SIZES, "urns", "variance", *CHOSEN, dialect="duckdb")
-        return chosen.from_(kinds.subquery("kinds"))
+        values: list[exp.Expr] = [exp.column(value) for value in self.own.values]
+        if self.own.kind is None:  # sums of long decimals would not fit their type
+            values = [exp.cast(value, "DOUBLE") for value in values]
+        sums = exp.Array(expressions=[exp.cast(exp.Sum(this=value), "DOUBLE") for value in values])
+        added: Columns = ["size", "COUNT(*) AS urns", "SUM(variance) AS variance", exp.alias_(sums, "sums")]
+        drawn = self._kinds(added, ["size", "variance", *self.own.values], ["size"])
+        return self._keyed(exp.select(*SIZES, "urns", "variance", *CHOSEN, dialect="duckdb"), drawn).where("picks > 0")
 
-    def _rows(self, *columns: exp.Expr | str) -> exp.Subquery:
-        return exp.select(exp.alias_(self.picks, "picks"), *columns).from_(self.table).subquery("rows")
+    def _kinds(self, columns: Columns, rows: Columns, by: Sequence[str]) -> exp.Subquery:
+        """For every combination of keys: something of all groups, by their picks and more; or of each group."""
+        found: list[exp.Query] = []
+        for number, picks in self.picks.items():
+            groups = exp.select(exp.alias_(picks.copy(), "picks"), *_copied(rows)).from_(self.table).subquery("rows")
+            query = exp.select(f"{number} AS number", "picks", *_copied(columns)).from_(groups)
+            found.append(query.group_by("picks", *by) if by else query)
+        return reduce(partial(exp.union, distinct=False), found).subquery("drawn")
+
+    def _keyed(self, query: exp.Select, drawn: exp.Subquery) -> exp.Select:
+        """A query about what was drawn, and its keys."""
+        query = query.from_(drawn)
+        if self.keys is None:
+            return query
+        return query.select(*self.keys.columns).join(self.keys.table, on=f"{self.keys.table}.number = drawn.number")
+
+
+def _copied(columns: Columns) -> Iterator[exp.Expr | str]:
+    return (column if isinstance(column, str) else column.copy() for column in columns)
 
 
 SIZES = ("CAST(size AS INTEGER) AS size", "CAST(picks AS INTEGER) AS picks")

@@ -24,7 +24,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from discreet.answer.grammar import Side
-from discreet.answer.model import Model, Relations, grouped
+from discreet.answer.model import Model
+from discreet.answer.relations import Relations, grouped
 
 
 def relations(model: Model) -> Relations:

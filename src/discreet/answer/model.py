@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -14,7 +13,6 @@ from discreet.answer.hits import Hits
 from discreet.answer.published import Published
 from discreet.answer.question import Question
 
-Relations = dict[str, exp.Query]
 Form: TypeAlias = Literal["full", "compact"]  # of the help table
 
 
@@ -76,14 +74,3 @@ class Model:
 
     def group_column(self, alias: str) -> exp.Expr:
         return exp.alias_(exp.column(self.group, table="qit", quoted=True), alias)
-
-
-def agree(left: str, right: str, keys: Iterable[str], *also: exp.Expr) -> exp.Expr:
-    """The condition that two relations agree on keys, a missing key being equal to itself."""
-    same = [exp.NullSafeEQ(this=exp.column(key, table=left), expression=exp.column(key, table=right)) for key in keys]
-    return exp.and_(*also, *same) if same or also else exp.true()
-
-
-def grouped(query: exp.Select) -> exp.Select:
-    """Group a query by everything it selects that is not an aggregate."""
-    return query.group_by(*(item.unalias().copy() for item in query.expressions if not item.find(exp.AggFunc)))

@@ -13,9 +13,10 @@ from sqlglot import exp
 from discreet.answer import aggregates, help_table, margins, swapped
 from discreet.answer.boxes import Boxes
 from discreet.answer.hits import Hits
-from discreet.answer.model import Form, Model, Relations, agree
+from discreet.answer.model import Form, Model
 from discreet.answer.published import Published
 from discreet.answer.question import ENDS, Aggregate, Question
+from discreet.answer.relations import Relations, agree
 from discreet.answer.urns import draws, subject
 from discreet.release.manifest import Promise
 
@@ -82,6 +83,8 @@ def _frame(model: Model) -> exp.Select:
         return exp.select("1 AS one")
     if model.apart:
         return margins.frame(model)
+    if model.hits is not None and model.hits.keys is not None:
+        return model.hits.keys.frame
     quasi = model.rows("quasi").distinct()
     if not model.keys("sensitive") and model.question.where["sensitive"] is None:
         return quasi

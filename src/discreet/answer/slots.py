@@ -49,20 +49,20 @@ class Slots:
 
     def hits(self, condition: exp.Expr) -> exp.Expr:
         """How many of the group's rows satisfy a condition."""
-        return self._counted(condition, lambda name, place: f"c{self.columns.index(name)}_{place}")
+        return self._counted(condition, lambda name, place: exp.column(f"c{self.columns.index(name)}_{place}"))
 
-    def holders(self, condition: exp.Expr) -> exp.Expr:
-        """How many of the group's values, in places of their own, satisfy a condition."""
-        return self._counted(condition, lambda _, place: f"v_{place}")
+    def holders(self, condition: exp.Expr, kind: str) -> exp.Expr:
+        """How many of the group's values, in places of their own and there perhaps narrower, satisfy a condition."""
+        return self._counted(condition, lambda _, place: exp.cast(exp.column(f"v_{place}"), kind, dialect="duckdb"))
 
-    def _counted(self, condition: exp.Expr, at: Callable[[str, int], str]) -> exp.Expr:
+    def _counted(self, condition: exp.Expr, at: Callable[[str, int], exp.Expr]) -> exp.Expr:
         return _sum([self._hit(condition, at, place) for place in range(1, self.most + 1)])
 
-    def _hit(self, condition: exp.Expr, at: Callable[[str, int], str], place: int) -> exp.Expr:
-        """1 if what stands at a place of the group satisfies the condition, else 0; `at` names its columns."""
+    def _hit(self, condition: exp.Expr, at: Callable[[str, int], exp.Expr], place: int) -> exp.Expr:
+        """1 if what stands `at` a place of the group satisfies the condition, else 0."""
 
         def placed(node: exp.Expr) -> exp.Expr:
-            return exp.column(at(node.name, place)) if isinstance(node, exp.Column) else node
+            return at(node.name, place) if isinstance(node, exp.Column) else node
 
         hit = condition.transform(placed)
         if place > self.least:  # the group may have no such row

@@ -26,7 +26,8 @@ from sqlglot import exp
 
 from discreet.answer import margins
 from discreet.answer.grammar import Side
-from discreet.answer.model import Model, Relations, agree, grouped
+from discreet.answer.model import Model
+from discreet.answer.relations import Relations, agree, grouped
 
 
 def draws(model: Model, side: Side) -> Relations:

@@ -107,7 +107,7 @@ class DuckDB:
         else:
             rows = source
         kind = "TABLE" if keep else "VIEW"
-        self._execute(exp.Create(this=_named(name), kind=kind, expression=rows))
+        self._execute(exp.Create(this=_named(name), kind=kind, expression=rows, replace=True))
         if isinstance(source, pa.Table):
             with _translating():
                 self._connection.unregister("source")
