@@ -1,8 +1,7 @@
 """Ask a (k,e)-anonymous permutation of 10 million rows, against the same aggregate on the original table.
 
 Both are warm in DuckDB; the range condition takes about a quarter of the rows. Values that repeat (whole
-numbers) get the compact help table, values that never do (floats) the full one, which for values of mixed
-sign needs a second running sum.
+numbers) get the compact help table, values that never do (floats) the full one, whatever their signs.
 """
 
 from __future__ import annotations

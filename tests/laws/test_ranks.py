@@ -35,11 +35,11 @@ CONDITIONS = {
     "smokes": ("smokes", "NOT smokes", "smokes IS NULL"),
     "weight": ("weight > 70.5", "weight BETWEEN 60 AND 60.25", "ROUND(weight) = 61"),
 }
-MEASURES = "COUNT(*) AS n, SUM(pay) AS s, AVG(pay) AS a, MIN(pay) AS least, MEDIAN(pay) AS middle"
+MEASURES = "COUNT(*) AS n, SUM(pay) AS s, AVG(pay) AS a, MIN(pay) AS least"
 QUESTIONS = [
     f"SELECT {MEASURES} FROM microdata WHERE ({condition}){also}"
     for condition in chain(*CONDITIONS.values())
-    for also in ("", " AND pay < 2", " AND pay IN (1, 3)")
+    for also in ("", " AND pay < 2")
 ]
 SEVERAL = (
     "age < 40 AND smokes",
@@ -50,8 +50,8 @@ SEVERAL = (
 QUESTIONS += [f"SELECT {MEASURES} FROM microdata WHERE {condition}" for condition in SEVERAL]
 QUESTIONS += [
     f"SELECT {keys}, {MEASURES} FROM microdata {where} GROUP BY {keys}"
-    for keys in ("smokes", "town", "smokes, town", "age // 30", "town IS NULL", "weight > 70, smokes")
-    for where in ("", "WHERE age < 40", "WHERE smokes", "WHERE age > 200", "WHERE age > 30 AND pay < 2")
+    for keys in ("smokes", "smokes, town", "age // 30", "town IS NULL")
+    for where in ("", "WHERE age < 40", "WHERE age > 200", "WHERE smokes AND pay < 2")
 ]
 
 

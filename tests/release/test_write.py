@@ -106,6 +106,13 @@ def test_the_target_exists(tmp_path, kind):
     assert left_in(tmp_path) == before
 
 
+def test_the_target_is_inside_a_release(tmp_path):
+    made = publish(people(), POLICY, to=tmp_path / "release")
+    with pytest.raises(ReleaseError, match="is inside the release `release`"):
+        publish(people(), POLICY, to=tmp_path / "release" / "more" / "of it")
+    assert verify(made.path).ok
+
+
 def test_the_target_appears_while_writing(tmp_path):
     def intrude(path):
         (tmp_path / "release").mkdir()

@@ -57,10 +57,12 @@ class Counters:
 
     def _ranked(self, condition: exp.Expr | None, keys: Sequence[exp.Expr]) -> Hits | None:
         """The hits of a condition on columns of few values, by keys of such columns."""
-        columns = _names(*keys) + tuple(name for name in _names(condition) if name not in _names(*keys))
-        values = [exp.column(name, table="qit", quoted=True) for name in columns]
-        if not columns or prod(self._count_values([value], "qit") for value in values) > MOST_COMBINATIONS:
+        first = sorted(_names(*keys), key=self._values_of)
+        then = sorted(set(_names(condition)) - {*first}, key=lambda name: (self._values_of(name), name))
+        columns = (*first, *then)  # a range of the last is then a run of numbers
+        if not columns or prod(map(self._values_of, columns)) > MOST_COMBINATIONS:
             return None
+        values = [exp.column(name, table="qit", quoted=True) for name in columns]
         if columns not in self._ranks:
             number = len(self._ranks)
             ranks = Ranks(f"r{number}", self._count_values(values, "qit"), self._sizes[1])
@@ -178,6 +180,10 @@ class Counters:
     def _sizes(self) -> tuple[int, int]:
         """The smallest and the largest size of a group."""
         return int(self._number("MIN(size)", "signatures")), int(self._number("MAX(size)", "signatures"))
+
+    def _values_of(self, name: str) -> int:
+        """How many values a quasi-identifier has."""
+        return self._count_values([exp.column(name, table="qit", quoted=True)], "qit")
 
     def _count_values(self, values: Sequence[exp.Expr], table: str) -> int:
         query = exp.select(*(value.copy() for value in values)).distinct().from_(table).subquery("distinct_values")

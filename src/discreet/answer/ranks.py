@@ -50,8 +50,8 @@ class Ranks:
 
     @property
     def serves(self) -> bool:
-        """Whether words are few enough: of groups of few rows, the rows themselves are told in as little."""
-        return self.values <= MOST_VALUES and (self.most > MOST_PLACES or len(self.words) <= 2 * self.most)
+        """Whether words are few enough: of groups of few rows, the rows themselves are told in hardly more."""
+        return self.values <= MOST_VALUES and (self.most > MOST_PLACES or len(self.words) <= 3 * self.most)
 
     def numbers(self, columns: Sequence[exp.Expr], table: str) -> exp.Select:
         """The query that numbers the values of columns, and says what a row with each adds to every word."""

@@ -98,6 +98,11 @@ def free(to: Path) -> None:
         raise ReleaseError(f"`{to}` cannot be written", hint="choose another folder") from None
     if taken:
         raise ReleaseError(f"`{to}` exists already", hint="a release is never overwritten: choose another folder")
+    around = next((folder for folder in to.absolute().parents if (folder / NAME).is_file()), None)
+    if around is not None:
+        raise ReleaseError(
+            f"`{to}` is inside the release `{around.name}`", hint="that would no longer verify: choose another folder"
+        )
 
 
 def _stored(sheet: Sheet, folder: Path, format: Literal["parquet", "csv"]) -> Resource:

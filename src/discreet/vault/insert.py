@@ -11,6 +11,7 @@ each only if nothing can be learned from the releases before (see `inference`); 
 Source: Byun et al., SDM 2006, sections 4.2 and 4.3; here groups are always disjoint, and chains are checked too. The
 paper splits only groups of 2l distinct values, which is neither needed nor enough: here each part is looked at.
 Cost: of an append, its rows and the rows of the leaves they come to.
+Heads are not counted: who knows everybody in a group, and how many of them are new, may find out more (docs/vault.md).
 Claim: no_release_opens_a_channel — whoever holds all releases finds no set of values that is neither diverse nor empty.
 """
 
