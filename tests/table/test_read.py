@@ -398,3 +398,12 @@ def test_a_table_that_is_let_go_complains_of_nothing():
         del table
         gc.collect()
     assert [str(warning.message) for warning in heard] == []
+
+
+def test_texts_stay_texts(tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text('zip,"a, ""b""",n\n8011,true,1\n')
+    with read(path) as guessed, read(path, texts=["zip", 'a, "b"', "no such column"]) as told:
+        assert [column.kind for column in guessed.columns] == ["integer", "boolean", "integer"]
+        assert [column.kind for column in told.columns] == ["string", "string", "integer"]
+        assert told.engine.run(told.select(["zip"])).to_pylist() == [{"zip": "8011"}]

@@ -17,7 +17,7 @@ import pytest
 import discreet
 from discreet import Vault, open_release, verify
 from discreet.audit.auditor import audit
-from discreet.errors import VaultError, VerificationError
+from discreet.errors import InputError, VaultError, VerificationError
 from discreet.release.release import digest
 from discreet.vault.store import VaultStore
 from vault.steward import ILLS, inspect, left_in, people, policy
@@ -241,6 +241,22 @@ def test_types_are_exact_in_the_release(place, name):
         assert ends <= set(column.to_pylist())
         present = [value for value in values if value is not None]
         assert {min(ends - {None}), max(ends - {None})} == {min(present), max(present)}
+
+
+def test_text_stays_text_in_a_file_of_few_rows(place):
+    """Types of a CSV file are guessed, and one row that says 123 looks like a number."""
+    (place / "1.csv").write_text("name,age,town,weight,ill\n" + "".join(
+        f"n{i},{20 + i},{('Ulm', '12', 'true')[i % 3]},60.5,{('flu', '7', '2020-01-01')[i % 3]}\n" for i in range(9)
+    ))  # fmt: skip
+    (place / "2.csv").write_text("town,ill,weight,age,name\n8011,7,61.5,33,77\n")
+    with Vault.create(place / "vault", policy()) as vault:
+        vault.append(place / "1.csv")
+        vault.append(place / "2.csv")
+        assert vault.status().rows == 10
+        inspect(place / "vault", names=[*(f"n{i}" for i in range(9)), "77"])
+        (place / "3.csv").write_text("town,ill,weight,age,name\n007,7,61.5,old,78\n")
+        with pytest.raises(InputError, match="the column `age` holds"):
+            vault.append(place / "3.csv")
 
 
 @pytest.mark.parametrize("kind", ["int", "float", "decimal", "date", "timestamp", "boolean"])

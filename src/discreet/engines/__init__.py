@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,14 +27,15 @@ class Engine(Protocol):
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
     ) -> None:
         """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
 
-        `kinds` are the types of a CSV file's columns where they are known; else they are guessed.
+        `kinds` are the types of a CSV file's columns where they are known; else they are guessed, but for `texts`.
         """
         ...
 
-    def scan(self, path: Path, kinds: Mapping[str, str] | None = None) -> exp.Table:
+    def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
         """What stands in FROM to read a file."""
         ...
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -93,6 +93,7 @@ class DuckDB:
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
     ) -> None:
         if isinstance(source, pa.Table):
             with _translating():
@@ -103,7 +104,7 @@ class DuckDB:
         elif isinstance(source, Path):
             if not source.is_file():
                 raise InputError(f"there is no file `{source.name}`")
-            rows = exp.select("*").from_(self.scan(source, kinds))
+            rows = exp.select("*").from_(self.scan(source, kinds, texts))
         else:
             rows = source
         kind = "TABLE" if keep else "VIEW"
@@ -118,7 +119,7 @@ class DuckDB:
         target = exp.Literal.string(str(path))
         self._execute(exp.Copy(this=exp.Subquery(this=query), kind=False, files=[target], params=parameters))
 
-    def scan(self, path: Path, kinds: Mapping[str, str] | None = None) -> exp.Table:
+    def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
         # Brackets in a path would be read as a pattern of file names.
         place = exp.Literal.string(re.sub(r"([*?\[])", r"[\1]", str(path)))
         if path.suffix.lower() == ".parquet":
@@ -135,12 +136,10 @@ class DuckDB:
             "sample_size": exp.Literal.number(-1),
             "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
         }
+        if kinds is None and texts:
+            options["types"] = _typed(dict.fromkeys(texts, "VARCHAR"))
         if kinds is not None:
-            typed = [
-                exp.PropertyEQ(this=exp.Literal.string(column), expression=exp.Literal.string(TYPES[kind]))
-                for column, kind in kinds.items()
-            ]
-            options["columns"] = exp.Struct(expressions=typed)
+            options["columns"] = _typed({column: TYPES[kind] for column, kind in kinds.items()})
             options["auto_detect"] = exp.false()
             del options["sample_size"]
         settings = [exp.EQ(this=exp.column(key), expression=value) for key, value in options.items()]
@@ -165,6 +164,11 @@ class DuckDB:
 
     def _sql(self, query: exp.Expr | str) -> str:
         return query if isinstance(query, str) else query.sql(dialect=self.dialect)
+
+
+def _typed(columns: Mapping[str, str]) -> exp.Struct:
+    pairs = ((exp.Literal.string(name), exp.Literal.string(kind)) for name, kind in columns.items())
+    return exp.Struct(expressions=[exp.PropertyEQ(this=name, expression=kind) for name, kind in pairs])
 
 
 def _named(name: str) -> exp.Table:

@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +22,19 @@ from discreet.table.table import RELATION, Column, Kind, Table
 SOURCE = "source table"
 
 
-def read(source: Any, *, name: str | None = None, memory_limit: str | None = None) -> Table:
+def read(
+    source: Any, *, name: str | None = None, memory_limit: str | None = None, texts: Collection[str] = ()
+) -> Table:
     """Read `source` — a path to a `.csv` or `.parquet` file, or a pandas, Polars, Arrow or DuckDB frame.
 
     `name` is what the table is called here; the policy names the release. `memory_limit` (like `8GB`)
-    makes the engine spill to disk beyond it.
+    makes the engine spill to disk beyond it. Columns of a CSV file that are among `texts` stay text, whatever they
+    look like; the types of the others follow from what they hold.
     """
+    as_they_are: list[str] = []
     if isinstance(source, str | Path):
         path = Path(source)
-        _check_file(path)
+        as_they_are = [column for column in _header(path) if column in texts]
         rows: pa.Table | Path = path
         name = name or re.sub(r"\W", "_", path.stem)
     else:
@@ -38,17 +42,17 @@ def read(source: Any, *, name: str | None = None, memory_limit: str | None = Non
         _check_names(rows.column_names)
     engine = connect(memory_limit=memory_limit)
     try:
-        columns = _load(engine, rows)
+        columns = _load(engine, rows, as_they_are)
     except BaseException:
         engine.close()
         raise
     return Table(engine, columns, name or "microdata", rows if isinstance(rows, Path) else None)
 
 
-def _load(engine: Engine, rows: pa.Table | Path) -> tuple[Column, ...]:
+def _load(engine: Engine, rows: pa.Table | Path, texts: Collection[str]) -> tuple[Column, ...]:
     try:
         # A CSV file is parsed once; Parquet and Arrow are read where they are.
-        engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix.lower() != ".parquet")
+        engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix.lower() != ".parquet", texts=texts)
         types = engine.schema(SOURCE)
     except DiscreetError as error:
         if isinstance(rows, Path):
@@ -99,7 +103,8 @@ _KINDS: dict[Kind, set[str]] = {
 }
 
 
-def _check_file(path: Path) -> None:
+def _header(path: Path) -> list[str]:
+    """The columns of a file that can be read."""
     try:
         missing = not path.exists()
     except PermissionError:
@@ -128,6 +133,7 @@ def _check_file(path: Path) -> None:
     if not names:
         raise InputError(f"`{path}` is empty, expected a header and rows")
     _check_names(names)
+    return list(names)
 
 
 def _check_names(names: Iterable[str]) -> None:

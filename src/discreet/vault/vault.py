@@ -105,7 +105,9 @@ class Vault:
         """
         if not isinstance(table, Table):
             progress("reading")
-            with read(table) as rows:
+            schema = self._schema()
+            texts = [] if schema is None else [field.name for field in schema if pa.types.is_string(field.type)]
+            with read(table, texts=texts) as rows:
                 return self.append(rows, progress=progress)
         with self._writing():
             schema = self._schema()
