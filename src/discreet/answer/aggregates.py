@@ -22,7 +22,7 @@ TAKEN = ("free_under", "free_under + 1", "free_at")  # none, one or all of a run
 SURE = "1 - 1e-9"  # an expected number that adds up to 1
 # Rounding must not carry it over a bound; there is none if nobody is expected.
 INSIDE = """
-    CASE WHEN ISNAN(CAST(estimate AS DOUBLE)) THEN estimate
+    CASE WHEN CAST(estimate AS TEXT) = 'nan' THEN estimate
          WHEN NOT estimate IS NULL THEN LEAST(GREATEST(estimate, low), high) END AS estimate
 """
 ORDERED = ("LEAST(low, high) AS low", "GREATEST(low, high) AS high")  # nor the ends over each other

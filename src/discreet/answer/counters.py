@@ -40,6 +40,7 @@ class Counters:
         self._slots: dict[tuple[str, ...], tuple[str, Slots]] = {}
         self._made: dict[str, Made] = {}
         self._counts: dict[str, int] = {}
+        self._loaded: set[str] = set()
         self._spent = 0
 
     def hits(self, question: Question) -> Hits | None:
@@ -71,14 +72,15 @@ class Counters:
         table, ranks_ = self._ranks[columns]
         if ranks_ is None:
             return None
-        if table not in self._made:
-            numbers: Made = {ranks_.dictionary: ranks_.numbers(values, "qit")}
-            groups = ranks_.of_groups(exp.column(self._group, table="qit", quoted=True), values, "qit")
-            self._make(table, numbers, groups, [exp.column(word) for word in ranks_.words])
+        numbers: Made = {ranks_.dictionary: ranks_.numbers(values, "qit")}
+        self._load(numbers)
         condition, *keys = (_on_values(each, columns) for each in (condition or exp.true(), *keys))
         picks = self._by_rank(ranks_, condition, keys)
         if picks is None:
             return None
+        if table not in self._made:
+            groups = ranks_.of_groups(exp.column(self._group, table="qit", quoted=True), values, "qit")
+            self._make(table, numbers, groups, [exp.column(word) for word in ranks_.words])
         named = tuple(exp.alias_(key, f"key_{i}") for i, key in enumerate(keys))
         frame = exp.select(*(key.copy() for key in named)).distinct().from_(ranks_.dictionary).where(condition)
         found = Keys(ranks_.dictionary, named, frame) if keys else None
@@ -125,9 +127,8 @@ class Counters:
 
     def _make(self, table: str, before: Made, groups: exp.Select, columns: list[exp.Expr]) -> None:
         """Make a table with a row per group: how large it is, some columns, and what is its own."""
-        size = exp.cast(
-            exp.column("size"), "UTINYINT" if self._sizes[1] <= MOST_PLACES else "INTEGER", dialect="duckdb"
-        )
+        kind = "UTINYINT" if self._sizes[1] <= MOST_PLACES else "INTEGER"
+        size = exp.cast(exp.column("size"), kind, dialect="duckdb")
         query = exp.select("signatures.signature", exp.alias_(size, "size"), *columns)
         query = query.from_(groups.subquery("together")).join("signatures", on="together.grp = signatures.grp")
         made = {**before}
@@ -136,12 +137,16 @@ class Counters:
             if (values := self._own.ranks) is not None:
                 made[values.dictionary] = values.numbers([exp.column("value")], "held")
         made[table] = query.order_by("size")  # so that whole vectors of groups lack the last places
-        known = {name for tables in self._made.values() for name in tables}
-        for name, statement in made.items():
-            if name not in known:
-                self._engine.load(name, statement)
+        self._load(made)
         self._spent += self._width(len(columns))
         self._made[table] = {**({} if self._own is None else self._help_tables()), **made}
+
+    def _load(self, tables: Made) -> None:
+        """Make those tables that are not there yet."""
+        for name, statement in tables.items():
+            if name not in self._loaded:
+                self._engine.load(name, statement)
+                self._loaded.add(name)
 
     def _has_room(self, columns: int) -> bool:
         """Whether one more table, of so many columns and what is a group's own, is not too much."""
