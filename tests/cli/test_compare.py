@@ -127,7 +127,7 @@ def test_the_output_says_whom_it_is_for(comparison):
 
 def test_same_seed_same_figures(table, comparison):
     again = discreet.compare(table, policy(name="patients"), methods=METHODS, queries=12, seed=1)
-    for one, other in zip(comparison.outcomes, again.outcomes, strict=False):
+    for one, other in zip(comparison.outcomes[: len(METHODS)], again.outcomes, strict=True):
         assert (one.error, one.width, one.loss, one.groups) == pytest.approx(
             (other.error, other.width, other.loss, other.groups)
         )

@@ -8,7 +8,7 @@
     windows     of a swapped table only, whose `qit` has the value that a row shows: per value the ranks that
                 show it (after `below`, to `upto`), and the first and last that such a row may hold
 
-Groups with the same signature are interchangeable, so the last is usually tiny. Signatures are told
+Groups with the same signature are interchangeable, so `held` is usually tiny. Signatures are told
 apart by two sums of 64-bit hashes: by chance, a million of them agree once in 10^26 releases.
 """
 
