@@ -25,7 +25,7 @@ FORBIDDEN = {
     "answer": PRIVATE | {"audit", "cli"},
     "audit": PRIVATE | {"cli"},
 }
-DRIVERS = {"duckdb": "discreet.engines.duckdb", "sqlite3": "discreet.vault.database"}
+DRIVERS = {"duckdb": "discreet.engines.duckdb", "sqlite3": "discreet.vault.store.database"}
 
 
 def modules(source: Path) -> dict[str, Path]:

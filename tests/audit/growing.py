@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from audit.by_hand import Group
-from discreet.audit.groups import NOTHING, Boxes, Counts, Groups
+from discreet.audit.sequence.groups import NOTHING, Boxes, Counts, Groups
 
 WORDS = np.array([0, 1, 2], np.int64)
 

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.audit.boxes import read_boxes
 from discreet.audit.metrics import Metrics, dm, ncp, perimeter, rce
+from discreet.audit.metrics.boxes import read_boxes
 from discreet.errors import ReleaseError
 from discreet.publication.publish import publish_groups
 from discreet.release import Release

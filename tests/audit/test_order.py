@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from discreet.audit.attacks.order import attack, blind
 from discreet.audit.files import read_tables
 from discreet.audit.metrics import rce
-from discreet.audit.order import attack, blind
 from discreet.errors import InputError
 from discreet.partition import PARTITIONS
 from discreet.partition.deal import plan

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.audit.presence import Spread, of_people
+from discreet.audit.metrics.presence import Spread, of_people
 from discreet.errors import InputError
 from discreet.partition import PARTITIONS
 from discreet.publication.publish import publish_groups

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.audit.report import Inferences, Line, Pair, Version
+from discreet.audit.sequence.report import Inferences, Line, Pair, Version
 from discreet.cli import inferences, main
 from discreet.publication.publish import publish_groups
 from discreet.vault.static import static_new

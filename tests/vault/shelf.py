@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.vault.grow import append
-from discreet.vault.history import states
-from discreet.vault.model import Rows
+from discreet.vault.growth.append import append
+from discreet.vault.safety.history import states
+from discreet.vault.tree.model import Rows
 
 
 class Shelf:

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from discreet import Policy, Vault
 from discreet.release.release import digest
-from discreet.vault.database import Database
 from discreet.vault.intake import quasi
-from discreet.vault.model import Column
-from discreet.vault.store import VaultStore
+from discreet.vault.store.database import Database
+from discreet.vault.store.store import VaultStore
+from discreet.vault.tree.model import Column
 
 QUASI = ("age", "town", "weight")
 TOWNS = ("Quixoteville", "Zanzibarton", "Xanaduburg", None)

@@ -202,7 +202,7 @@ def test_a_lock_that_the_disk_does_not_know(place, monkeypatch):
     def flock(*_):
         raise OSError(errno.EBADF, "Bad file descriptor")
 
-    monkeypatch.setattr("discreet.vault.database.fcntl.flock", flock)
+    monkeypatch.setattr("discreet.vault.store.database.fcntl.flock", flock)
     act = lambda vault: vault.append(people(20, start=5_000))  # noqa: E731
     refused(place, act, match="cannot be kept from other writers: Bad file descriptor")
 
@@ -303,7 +303,7 @@ def test_a_release_that_would_open_a_channel(place, monkeypatch):
     class Found:
         ok, vulnerable = False, 7
 
-    monkeypatch.setattr("discreet.audit.auditor.audit", lambda releases: Found())
+    monkeypatch.setattr("discreet.audit.sequence.auditor.audit", lambda releases: Found())
     refused(place, lambda vault: vault.release(place / "releases" / "2"), ReleaseError, "would be given away")
 
 

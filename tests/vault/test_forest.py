@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.vault.cuts import cut_between
-from discreet.vault.forest import Forest, bits, box_of, boxes_of, growth, lead, loss, mask, sides, strata
-from discreet.vault.model import Box, Column, Cut, Leaf
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.forest import Forest, bits, box_of, boxes_of, growth, lead, loss, mask, sides, strata
+from discreet.vault.tree.model import Box, Column, Cut, Leaf
+from discreet.vault.tree.pool import cut_between
 from vault.shelf import Shelf
 
 NOTHING = np.zeros(1, np.int64)

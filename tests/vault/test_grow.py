@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.vault.model import Column
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.model import Column
 from vault.shelf import Shelf
 from vault.tiny_auditor import channels, disjoint, grows, safe, shown
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.vault.inference import Line, are_safe, chained, in_both, is_safe, only_later, shrunk
-from discreet.vault.model import Column
-from discreet.vault.rule import Rule
+from discreet.vault.safety.inference import Line, are_safe, chained, in_both, is_safe, only_later, shrunk
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.model import Column
 from vault.shelf import Shelf
 
 VALUES = 4

@@ -12,7 +12,7 @@ import discreet
 from discreet import Vault, verify
 from discreet.errors import ReleaseError, VaultError
 from discreet.vault import recover
-from discreet.vault.store import VaultStore
+from discreet.vault.store.store import VaultStore
 from vault.kills import append, die, died, killed, noted, release, took
 from vault.steward import dump, inspect, left_in, people, policy
 

@@ -16,10 +16,10 @@ import pytest
 
 import discreet
 from discreet import Vault, open_release, verify
-from discreet.audit.auditor import audit
+from discreet.audit.sequence.auditor import audit
 from discreet.errors import InputError, VaultError, VerificationError
 from discreet.release.release import digest
-from discreet.vault.store import VaultStore
+from discreet.vault.store.store import VaultStore
 from vault.steward import ILLS, inspect, left_in, people, policy
 
 
@@ -379,9 +379,9 @@ def test_a_release_that_is_not_known_to_be_safe_is_not_made(place, monkeypatch, 
         vault.append(people(200, start=200))
         before = vault.status()
         if limit is not None:
-            monkeypatch.setattr("discreet.audit.auditor.LIMIT", limit)
+            monkeypatch.setattr("discreet.audit.sequence.auditor.LIMIT", limit)
         else:
-            monkeypatch.setattr("discreet.audit.report.Inferences.ok", property(lambda _: False))
+            monkeypatch.setattr("discreet.audit.sequence.report.Inferences.ok", property(lambda _: False))
         with pytest.raises(VerificationError, match=told):
             vault.release(place / "2")
         assert not (place / "2").exists()

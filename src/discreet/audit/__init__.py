@@ -1,7 +1,7 @@
 """Audits: metrics of a release, attacks on it, and what several tell together; from the released files alone.
 
-The package itself can be called: `discreet.audit(releases)` is `discreet.audit.auditor.audit(releases)`. Otherwise a
-package and a function of the front door could not share a name, and this is the word for both.
+The package itself can be called: `discreet.audit(releases)` is `discreet.audit.sequence.auditor.audit(releases)`.
+Otherwise a package and a function of the front door could not share a name, and this is the word for both.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from discreet.audit.report import Inferences
+    from discreet.audit.sequence.report import Inferences
     from discreet.release import Release
 
 
@@ -23,8 +23,8 @@ class _Audit(ModuleType):
     def __call__(
         self, releases: Sequence[Release | str | Path], *, insertions: Literal["known", "unknown"] = "known"
     ) -> Inferences:
-        """Compare releases of one table, oldest first: see `discreet.audit.auditor`."""
-        from discreet.audit.auditor import audit
+        """Compare releases of one table, oldest first: see `discreet.audit.sequence.auditor`."""
+        from discreet.audit.sequence.auditor import audit
 
         return audit(releases, insertions=insertions)
 

@@ -9,7 +9,7 @@ from discreet.cli import show
 from discreet.words import counted
 
 if TYPE_CHECKING:
-    from discreet.audit.report import Channel, Inferences
+    from discreet.audit.sequence.report import Channel, Inferences
 
 TOLD = 8  # channels
 

@@ -23,9 +23,9 @@ from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft
 from discreet.table import Table
 from discreet.table.encode import Codes
-from discreet.vault.model import Box, Ints, Leaf
 from discreet.vault.rows import is_set, values_at
-from discreet.vault.store import SENSITIVE, VaultStore
+from discreet.vault.store.store import SENSITIVE, VaultStore
+from discreet.vault.tree.model import Box, Ints, Leaf
 
 Group = tuple[Leaf, Box]
 

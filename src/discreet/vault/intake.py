@@ -19,9 +19,9 @@ from discreet.errors import InputError, PolicyError
 from discreet.policy import Policy
 from discreet.table import Table
 from discreet.table.table import RELATION
-from discreet.vault.model import Column
 from discreet.vault.rows import is_set, keys, places
-from discreet.vault.store import SENSITIVE, VaultStore
+from discreet.vault.store.store import SENSITIVE, VaultStore
+from discreet.vault.tree.model import Column
 from discreet.words import counted
 
 

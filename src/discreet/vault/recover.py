@@ -19,7 +19,7 @@ from discreet.release.manifest import NAME
 from discreet.release.release import digest
 from discreet.release.verify import verify_alone
 from discreet.release.write import reveal
-from discreet.vault.store import VaultStore
+from discreet.vault.store.store import VaultStore
 
 
 def recover(store: VaultStore) -> None:

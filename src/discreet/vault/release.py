@@ -29,10 +29,10 @@ from discreet.release.release import digest, open_release
 from discreet.release.write import Watch, free, write
 from discreet.table import read
 from discreet.vault.draft import draft
-from discreet.vault.history import states
 from discreet.vault.recover import complete, recover, withdraw
-from discreet.vault.rule import Rule
-from discreet.vault.store import VaultStore
+from discreet.vault.safety.history import states
+from discreet.vault.safety.rule import Rule
+from discreet.vault.store.store import VaultStore
 from discreet.words import counted
 
 STEPS = ("gathering", "writing", "verifying", "auditing")
@@ -194,7 +194,7 @@ def _audited(before: Sequence[Path], folder: Path) -> None:
     """Raise if a release, with those before it, would tell more than one alone, by the auditor that anyone can run."""
     if not before:
         return
-    from discreet.audit.auditor import audit
+    from discreet.audit.sequence.auditor import audit
 
     found = audit([*before, folder])
     if not found.ok and (found.vulnerable or found.chain.complete):

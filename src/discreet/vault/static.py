@@ -23,11 +23,11 @@ from discreet.policy import Policy
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release import Release
 from discreet.table import Table, read
-from discreet.vault.cuts import Pool, asked
-from discreet.vault.forest import box_of, strata
 from discreet.vault.intake import quasi
 from discreet.vault.rows import places
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.forest import box_of, strata
+from discreet.vault.tree.pool import Pool, asked
 
 Cuts: TypeAlias = Literal["policy", "least_loss"]
 Numbers: TypeAlias = npt.NDArray[np.int32]

@@ -18,9 +18,9 @@ from discreet.policy import Policy
 from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest
 from discreet.vault.draft import codes_of
-from discreet.vault.model import Box
 from discreet.vault.rows import values_at
-from discreet.vault.store import VaultStore
+from discreet.vault.store.store import VaultStore
+from discreet.vault.tree.model import Box
 from discreet.words import counted
 
 TOLD = 10  # groups that are told one by one

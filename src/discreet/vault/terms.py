@@ -10,7 +10,7 @@ from dataclasses import fields
 from discreet.errors import Mistake, PolicyError
 from discreet.policy import Policy
 from discreet.publication import OF_A_VAULT
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
 from discreet.words import nearest
 
 WITHHELD = 0.02  # the share of rows that may wait, unless the policy says otherwise

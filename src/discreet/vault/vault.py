@@ -21,14 +21,14 @@ from discreet.release import Release
 from discreet.release.write import free, sync
 from discreet.table import Table, read
 from discreet.vault import terms
-from discreet.vault.database import Database
-from discreet.vault.grow import append as grown
+from discreet.vault.growth.append import append as grown
 from discreet.vault.intake import Increment, check_unknown, encoded, looked_at, quasi
-from discreet.vault.model import Rows
 from discreet.vault.recover import recover, unfinished
 from discreet.vault.release import make_release
 from discreet.vault.status import Status, status
-from discreet.vault.store import VaultStore
+from discreet.vault.store.database import Database
+from discreet.vault.store.store import VaultStore
+from discreet.vault.tree.model import Rows
 
 POLICY = "policy.json"
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.vault.forest import Forest, box_of, lead, strata
-from discreet.vault.history import History
-from discreet.vault.insert import insert
-from discreet.vault.model import Changes, Ints, Leaf, Placed, Root, Rows, Store
-from discreet.vault.rule import Rule
-from discreet.vault.settle import settle
+from discreet.vault.growth.freeze import settle
+from discreet.vault.growth.insert import insert
+from discreet.vault.safety.history import History
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.forest import Forest, box_of, lead, strata
+from discreet.vault.tree.model import Changes, Ints, Leaf, Placed, Root, Rows, Store
 
 
 def append(store: Store, new: Rows, rule: Rule) -> Changes:

@@ -24,8 +24,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.groups import Counts, Ranks
-from discreet.audit.partners import KINDS, Links
+from discreet.audit.sequence.groups import Counts, Ranks
+from discreet.audit.sequence.links import KINDS, Links
 
 NEW, TOGETHER = len(KINDS), 2 * len(KINDS)  # where these kinds of channels start
 CHANNELS = (*(f"{what}_{kind}" for what in ("both", "new") for kind in KINDS), "new_together")

@@ -36,9 +36,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.boxes import Counts, Floats
-from discreet.audit.margins import Margin, Margins, read_margins
-from discreet.audit.truth import likeliest, read_truth
+from discreet.audit.metrics.boxes import Counts, Floats
+from discreet.audit.metrics.margins import Margin, Margins, read_margins
+from discreet.audit.metrics.truth import likeliest, read_truth
 from discreet.errors import InputError
 from discreet.release import Release
 

@@ -18,8 +18,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.groups import Groups, Numbers, Ranks
-from discreet.audit.overlap import Tree, search, turned
+from discreet.audit.sequence.groups import Groups, Numbers, Ranks
+from discreet.audit.sequence.overlap import Tree, search, turned
 
 KINDS = ("same", "inside", "overlap")
 SAME, INSIDE, OVERLAP = range(3)

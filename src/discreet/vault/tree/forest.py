@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InputError, InternalError
-from discreet.vault.model import Box, Column, Cut, Flags, Floats, Ints, Leaf, Node, Store
+from discreet.vault.tree.model import Box, Column, Cut, Flags, Floats, Ints, Leaf, Node, Store
 
 MOST_GAPS = 5  # cuts on one way, at most, where both sides are tried
 FEW = 12  # rows that are led one by one

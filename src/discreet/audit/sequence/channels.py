@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.chain import Chain, Lines
-from discreet.audit.groups import Counts, Groups, Ranks
-from discreet.audit.inference import CHANNELS, NEW, TOGETHER, Found
-from discreet.audit.partners import Links
-from discreet.audit.report import Channel
+from discreet.audit.sequence.groups import Counts, Groups, Ranks
+from discreet.audit.sequence.lineage import Chain, Lines
+from discreet.audit.sequence.links import Links
+from discreet.audit.sequence.pairs import CHANNELS, NEW, TOGETHER, Found
+from discreet.audit.sequence.report import Channel
 
 LISTED = 20
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from discreet.audit.inference import Rule
+from discreet.audit.sequence.pairs import Rule
 from discreet.errors import ReleaseError
 from discreet.release import Release
 from discreet.release.manifest import NAME

@@ -6,7 +6,7 @@ import struct
 
 import numpy as np
 
-from discreet.vault.model import Box, Ints
+from discreet.vault.tree.model import Box, Ints
 
 COUNT = np.dtype("<i8")
 PLACE = np.dtype("<i4")

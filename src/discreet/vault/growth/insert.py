@@ -22,12 +22,12 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.vault.cuts import Pool, asked, cut_between
-from discreet.vault.forest import box_of, sides
-from discreet.vault.history import History, Shown
-from discreet.vault.model import Box, Cut, Ints, Leaf, Node, Root, Rows
-from discreet.vault.room import affordable, are_affordable
-from discreet.vault.rule import Rule
+from discreet.vault.growth.waiting import affordable, are_affordable
+from discreet.vault.safety.history import History, Shown
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.forest import box_of, sides
+from discreet.vault.tree.model import Box, Cut, Ints, Leaf, Node, Root, Rows
+from discreet.vault.tree.pool import Pool, asked, cut_between
 
 BALANCED = 3  # if the best cuts are not allowed, those are tried whose parts have at least so large a share
 

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.audit.boxes import MEASURED, Boxes, Counts, Floats, places_of
 from discreet.audit.files import read_tables
+from discreet.audit.metrics.boxes import MEASURED, Boxes, Counts, Floats, places_of
 from discreet.release import Release
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.least_loss import Asked, Scale, cut, divide, numbers
-from discreet.vault.model import Box, Column, Cut, Flags, Floats, Ints
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.model import Box, Column, Cut, Flags, Floats, Ints
 
 Codes = npt.NDArray[np.int32]
 
@@ -76,7 +76,7 @@ def asked(rule: Rule, rows: int = 0) -> Asked:
 
 def cut_between(column: int, kind: str, left: Floats, right: Floats) -> Cut:
     """The cut of a column between the values of two sides."""
-    from discreet.vault.forest import mask
+    from discreet.vault.tree.forest import mask
 
     if kind == "set":
         return Cut(column, left=mask(left), right=mask(right))

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import numba as nb
 import numpy as np
 
-from discreet.vault.model import Floats, Ints
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.model import Floats, Ints
 
 BELIEF = 16.0  # as many rows of a leaf weigh as much as what is known of all rows
 SLACK = 2.0  # rows come many at a time, so about half as many wait for distinct values as if they came one by one

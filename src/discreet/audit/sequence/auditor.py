@@ -14,14 +14,14 @@ from typing import Literal
 
 import numpy as np
 
-from discreet.audit.chain import Chain, Lines, spare
-from discreet.audit.channels import of_lines, of_pair, surest
-from discreet.audit.groups import Counts, Ranks, read_groups
-from discreet.audit.inference import CHANNELS, Found, Rule, compare
-from discreet.audit.overlap import plant
-from discreet.audit.partners import Links, link
-from discreet.audit.report import Channel, Inferences, Line, Pair, Version
-from discreet.audit.sequence import in_order, rule
+from discreet.audit.sequence.channels import of_lines, of_pair, surest
+from discreet.audit.sequence.comparable import in_order, rule
+from discreet.audit.sequence.groups import Counts, Ranks, read_groups
+from discreet.audit.sequence.lineage import Chain, Lines, spare
+from discreet.audit.sequence.links import Links, link
+from discreet.audit.sequence.overlap import plant
+from discreet.audit.sequence.pairs import CHANNELS, Found, Rule, compare
+from discreet.audit.sequence.report import Channel, Inferences, Line, Pair, Version
 from discreet.errors import InputError, ReleaseError
 from discreet.release import Release
 

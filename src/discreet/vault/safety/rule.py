@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.errors import InternalError
 from discreet.guarantees import Guarantee
-from discreet.vault.model import Flags, Ints
+from discreet.vault.tree.model import Flags, Ints
 
 Growth = Literal["settle", "insert"]
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.vault.cuts import Pool, asked
-from discreet.vault.forest import box_of, loss
-from discreet.vault.model import Column
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.forest import box_of, loss
+from discreet.vault.tree.model import Column
+from discreet.vault.tree.pool import Pool, asked
 
 
 @st.composite

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.vault.cuts import Pool, asked, cut_between
-from discreet.vault.forest import Forest, box_of, boxes_of
-from discreet.vault.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
-from discreet.vault.room import affordable, are_affordable
-from discreet.vault.rule import Rule
+from discreet.vault.growth.waiting import affordable, are_affordable
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.forest import Forest, box_of, boxes_of
+from discreet.vault.tree.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
+from discreet.vault.tree.pool import Pool, asked, cut_between
 
 GROWN = 1.1  # as many times more rows must have left a room before it is looked at again whether it can be cut
 

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.audit.boxes import Counts, Floats
-from discreet.audit.margins import Margin, Margins
+from discreet.audit.metrics.boxes import Counts, Floats
+from discreet.audit.metrics.margins import Margin, Margins
 from discreet.engines import connect
 from discreet.errors import DiscreetError, InputError
 from discreet.release.manifest import Promise

@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.boxes import Boxes, Counts, Floats, read_boxes
 from discreet.audit.files import loaded
-from discreet.audit.margins import implied, read_margins
-from discreet.audit.presence import Presence, presence, real_presence
+from discreet.audit.metrics.boxes import Boxes, Counts, Floats, read_boxes
+from discreet.audit.metrics.margins import implied, read_margins
+from discreet.audit.metrics.presence import Presence, presence, real_presence
 from discreet.errors import InputError
 from discreet.release import Release, open_release
 from discreet.release.manifest import Promise

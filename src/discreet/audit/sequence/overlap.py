@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from discreet.audit.groups import Boxes, Numbers, Ranks
+from discreet.audit.sequence.groups import Boxes, Numbers, Ranks
 
 LEAF = 8  # boxes that are compared one by one
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.vault.model import Flags, Ints
-from discreet.vault.rule import Rule
+from discreet.vault.safety.rule import Rule
+from discreet.vault.tree.model import Flags, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import discreet
 from audit import by_hand
 from audit.growing import growing
-from discreet.audit.chain import Chain, spare
-from discreet.audit.inference import CHANNELS, Rule, compare
-from discreet.audit.overlap import plant, search
-from discreet.audit.partners import KINDS, link
+from discreet.audit.sequence.lineage import Chain, spare
+from discreet.audit.sequence.links import KINDS, link
+from discreet.audit.sequence.overlap import plant, search
+from discreet.audit.sequence.pairs import CHANNELS, Rule, compare
 from discreet.errors import InputError, ReleaseError
 from discreet.partition.secret import Secret
 from discreet.publication.publish import grouped, publish_groups
@@ -60,7 +60,7 @@ def test_tree_finds_what_meets_among_many():
     bits = np.zeros((2_000, 3), np.uint64)
     for c, n in enumerate((64, 36, 5)):  # the first set has a hundred values, in two words
         bits[np.arange(2_000), c] |= np.uint64(1) << chance.integers(0, n, 2_000).astype(np.uint64)
-    from discreet.audit.groups import Boxes
+    from discreet.audit.sequence.groups import Boxes
 
     boxes = Boxes(low, high, chance.random(low.shape) < 0.05, bits, np.array([0, 2, 3]))
     starts, found = search(boxes, plant(boxes), boxes)
@@ -255,7 +255,7 @@ def test_new_rows_in_groups_of_their_own_open_nothing(tmp_path):
 
 
 def test_lines_that_are_too_many_are_told(tmp_path, monkeypatch):
-    from discreet.audit import auditor
+    from discreet.audit.sequence import auditor
 
     table = patients(120, seed=5)
     made = static_all([table.slice(0, 60), table.slice(60)], policy(), tmp_path / "r", seed=2)
@@ -410,7 +410,7 @@ def test_a_chain_takes_off_rows_that_can_be_nowhere_else(tmp_path, monkeypatch, 
     assert found.vulnerable == 1
     assert [(of.kind, of.releases, of.values) for of in found.channels] == [("chain", (1, 2, 3), (("hiv", 1),))]
     assert not discreet.audit(made, insertions="unknown").ok
-    monkeypatch.setattr("discreet.audit.auditor.spare", lambda *_: None)
+    monkeypatch.setattr("discreet.audit.sequence.auditor.spare", lambda *_: None)
     assert discreet.audit(made).ok, "without taking them off, nothing is seen"
 
 

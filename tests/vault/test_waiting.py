@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import InternalError
-from discreet.vault.room import affordable, expected
-from discreet.vault.rule import Rule
+from discreet.vault.growth.waiting import affordable, expected
+from discreet.vault.safety.rule import Rule
 
 SHARES = np.array([33, 22, 17, 6, 5, 4, 3, 3, 2, 2, 1, 1, 1])
 

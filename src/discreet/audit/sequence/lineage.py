@@ -25,10 +25,10 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.groups import Boxes, Counts, Flags, Groups, Numbers, Ranks
-from discreet.audit.inference import Rule, diverse, posterior
-from discreet.audit.overlap import meets
-from discreet.audit.partners import Links
+from discreet.audit.sequence.groups import Boxes, Counts, Flags, Groups, Numbers, Ranks
+from discreet.audit.sequence.links import Links
+from discreet.audit.sequence.overlap import meets
+from discreet.audit.sequence.pairs import Rule, diverse, posterior
 
 LISTED = 1_000  # channels of one cohort whose lines are told
 

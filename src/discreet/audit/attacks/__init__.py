@@ -1,0 +1,1 @@
+"""Attacks on a release, from its files alone; one per file."""

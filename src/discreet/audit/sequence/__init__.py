@@ -1,0 +1,1 @@
+"""What the releases of a growing table tell together, from their files alone."""

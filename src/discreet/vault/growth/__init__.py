@@ -1,0 +1,1 @@
+"""How a vault grows: rows are led to leaves, wait there, and leave in groups."""

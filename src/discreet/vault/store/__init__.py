@@ -1,0 +1,1 @@
+"""The database of a vault, and what the core reads and changes in it."""
