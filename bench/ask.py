@@ -49,7 +49,7 @@ def main(rows: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             release = discreet.publish(path, policy, to=Path(folder) / "release")
             start = time.perf_counter()
-            desk = release.desk
+            desk = release.session
             opened = time.perf_counter() - start
             print(f"\n{partition}: {release.promise.groups:,} groups, loaded in {opened:.1f} s")
             print("question                     original ms   release ms   times the original       the first time")

@@ -19,7 +19,8 @@ from sqlglot import exp, parse_one
 
 import discreet
 from ask import TIMES, milliseconds
-from discreet.answer import help_table, sources
+from discreet.answer import help_table
+from discreet.answer.plan import base_tables
 from discreet.engines import connect
 from discreet.publication.publish import publish_groups
 from measure import verdict
@@ -68,7 +69,7 @@ def ask(original: duckdb.DuckDBPyConnection, table: pa.Table, kind: str, groups:
         of_row[np.argsort(codes.codes, kind="stable")] = contiguous(len(table), groups)
         release = publish_groups(private, policy, codes, of_row, to=Path(folder) / "release")
         start = time.perf_counter()
-        desk = release.desk
+        desk = release.session
         opened = time.perf_counter() - start
         desk.ask("SELECT SUM(salary) FROM microdata")
         print(f"\n{groups:,} groups of {kind}, opened in {opened:.1f} s")
@@ -93,19 +94,19 @@ def build(release: discreet.release.Release) -> tuple[float, float, float]:
     engine = connect(groups=release.promise.groups)
     for resource in release.manifest.resources:
         engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
-    made = sources.tables(release)
+    made = base_tables.tables(release)
     for name in (name for name in made if name not in VALUES):
         engine.load(name, made[name])
     rows = exp.select(exp.column("group", quoted=True), "salary").from_(exp.to_table('"permuted file"'))
     engine.load("pairs", rows.join(exp.to_table('"mapping file"'), using=["row"]))
-    made = sources.tables(release, repeats=sources.repeats(engine))
+    made = base_tables.tables(release, repeats=base_tables.repeats(engine))
     start = time.perf_counter()
     engine.load("sorted", parse_one('SELECT * FROM pairs ORDER BY "group", salary', dialect="duckdb"))
     sorted_ = time.perf_counter()
     for name in VALUES:
         engine.load(name, made[name])
     held = time.perf_counter()
-    table = help_table.plan(engine, sources.sensitive_kind(release))
+    table = help_table.plan(engine, base_tables.sensitive_kind(release))
     if table is None:
         raise SystemExit("no help table, though no value is missing")
     for name, query in table.tables().items():

@@ -19,11 +19,11 @@ def test_layers_keep_to_their_side():
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("answer/desk.py", "from discreet.table import read"),
+        ("answer/session.py", "from discreet.table import read"),
         ("audit/order.py", "from discreet.partition.secret import Secret"),
         ("release/verify.py", "from discreet.guarantees import Guarantee"),
         ("table/read.py", "import duckdb"),
-        ("words.py", "import discreet.answer.desk"),
+        ("words.py", "import discreet.answer.session"),
     ],
 )
 def test_a_planted_import_is_found(place, line, tmp_path):

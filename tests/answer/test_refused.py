@@ -34,7 +34,7 @@ def test_there_are_cases():
     assert len(REFUSED) > 70
 
 
-def test_the_engine_behind_the_desk_is_sealed(release, tmp_path):
+def test_the_engine_behind_the_session_is_sealed(release, tmp_path):
     """Even SQL that slipped through could not touch files, the network or settings."""
     from sqlglot import parse_one
 
@@ -53,5 +53,5 @@ def test_the_engine_behind_the_desk_is_sealed(release, tmp_path):
         "SELECT * FROM read_csv('http://localhost/x.csv')",
     ]:
         with pytest.raises(EngineError):
-            release.desk._engine._execute(parse_one(sql, dialect="duckdb"))
+            release.session._engine._execute(parse_one(sql, dialect="duckdb"))
     assert not (tmp_path / "out.csv").exists()

@@ -185,7 +185,7 @@ class Case:
                 codes = private.codes(policy.sensitive)
                 groups = np.array(self.groups, np.int32)
                 release = publish_groups(private, policy, codes, groups, to=Path(folder) / "release")
-            with closing(release.desk):
+            with closing(release.session):
                 yield release
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from discreet.answer import Answer, Desk, help_table
+from discreet.answer import Answer, Session, help_table
 from discreet.errors import QueryError
 from discreet.release import Release
 from laws.questions import (
@@ -213,9 +213,9 @@ def _ask(case: Case, questions: list[Question]) -> None:
 
 
 @contextmanager
-def _helped(release: Release, form: str) -> Iterator[Desk]:
+def _helped(release: Release, form: str) -> Iterator[Session]:
     """A desk whose help table has one form or the other, whatever the data would choose."""
-    with patch.object(help_table, "REPEATS", {"full": 10**9, "compact": 0}[form]), closing(Desk(release)) as desk:
+    with patch.object(help_table, "REPEATS", {"full": 10**9, "compact": 0}[form]), closing(Session(release)) as desk:
         assert desk._help.form == form
         yield desk
 

@@ -70,7 +70,7 @@ def test_bounds_contain_the_truth(partition: str, guarantee: Mapping[str, int], 
     note(f"{rows.schema}\n{missing}")
     with TemporaryDirectory() as folder:
         release = publish(case.table, policy, to=Path(folder) / "release", seed=rng.getrandbits(32))
-        with closing(release.desk):
+        with closing(release.session):
             for keys in (False, False, True, False, True, True):
                 question = random_question(rng, case.quasi, case.sensitive, keys=keys)
                 _check_truth(question, _bounds(release, question), _truth(rows, question))
@@ -96,7 +96,7 @@ def test_bounds_from_permutations_contain_the_truth(partition: str, rng: Random)
     note(f"{rows.schema}\n{policy}")
     with TemporaryDirectory() as folder:
         release = publish(case.table, policy, to=Path(folder) / "release", seed=rng.getrandbits(32))
-        with closing(release.desk):
+        with closing(release.session):
             for way in (random_lookup, random_question, random_lookup):
                 question = way(rng, case.quasi, case.sensitive)
                 _check_truth(question, _bounds(release, question), _truth(rows, question))

@@ -28,8 +28,8 @@ from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
 import discreet
-from discreet.answer.reading import read_question
-from discreet.answer.regions import readable, region
+from discreet.answer.matches.boxes.regions import readable, region
+from discreet.answer.question.parse import read_question
 from discreet.errors import QueryError
 from discreet.release import Release
 from laws.questions import KINDS, Case, Column, random_case, random_question
@@ -287,9 +287,9 @@ def covered(release: Release, where: str) -> list[tuple[float, int, int, int]]:
     """Per group, in their order, its overlap, the fewest and the most rows that match, and all."""
     condition = read_question(f"SELECT COUNT(*) FROM microdata WHERE {where}", release.promise).where["quasi"]
     query = exp.select("overlap", "fewest", "picks", "size").from_("hits").order_by("grp")
-    for name, relation in release.desk._boxes_for(generalized=True).relations(condition).items():
+    for name, relation in release.session._boxes_for(generalized=True).relations(condition).items():
         query = query.with_(name, as_=relation)
-    return [tuple(row.values()) for row in release.desk._engine.run(query).to_pylist()]
+    return [tuple(row.values()) for row in release.session._engine.run(query).to_pylist()]
 
 
 def _check_masks(

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from discreet import Policy, publish
-from discreet.answer import Desk, help_table
+from discreet.answer import Session, help_table
 from discreet.release import Release
 
 ROWS = 3_000
@@ -57,11 +57,11 @@ def people(pay: pa.Array) -> pa.Table:
 
 
 @contextmanager
-def desk(release: Release, form: str | None) -> Iterator[Desk]:
+def desk(release: Release, form: str | None) -> Iterator[Session]:
     """A desk whose help table has the given form, or that has none."""
     with (
         patch.object(help_table, "REPEATS", 0 if form == "compact" else 10**9),
-        closing(Desk(release)) as made,
+        closing(Session(release)) as made,
     ):
         if form is None:
             made._help = None
@@ -121,7 +121,7 @@ def test_the_form_follows_the_data(tmp_path: Path) -> None:
             publication="permutation",
         )
         release = publish(people(pay), policy, to=tmp_path / form, seed=1)
-        with closing(release.desk) as made:
+        with closing(release.session) as made:
             assert (made._help and made._help.form) == form
             table = "blocks.block" if form == "full" else "ASOF"
             assert table in made.ask("SELECT SUM(pay) FROM microdata WHERE age > 40").sql

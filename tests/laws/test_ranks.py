@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from discreet import Policy, publish
-from discreet.answer import Desk
+from discreet.answer import Session
 from discreet.answer.ranks import MOST_RUNS, MOST_VALUES, Ranks
 from discreet.engines.duckdb import DuckDB
 from discreet.publication.publish import publish_groups
@@ -78,7 +78,7 @@ def answers(release: Release, way: str) -> dict[str, tuple[list[dict[str, Any]],
         patch("discreet.answer.ranks.MOST_VALUES", 512 if way == "ranks" else 0),
         patch("discreet.answer.ranks.MOST_PLACES", 0),  # however many words it takes
         patch("discreet.answer.slots.MOST_PLACES", 24 if way == "slots" else 0),
-        closing(Desk(release)) as desk,
+        closing(Session(release)) as desk,
     ):
         found = {asked: desk.ask(asked) for asked in QUESTIONS}
         return {asked: (answer.rows(), answer.sql) for asked, answer in found.items()}
@@ -126,10 +126,10 @@ def test_a_rank_has_room_for_the_largest_group(most: int, bits: int, tmp_path: P
     with read(table) as private:
         groups = (np.arange(rows) >= most).astype(np.int32)
         release = publish_groups(private, policy, private.codes("pay"), groups, to=tmp_path / "release")
-    with closing(release.desk) as desk:
+    with closing(release.session) as desk:
         for condition in ("age >= 0", "age = 0", "age > 0", "age IN (1, 3, 6)", "age > 6"):
             found = desk.ask(f"SELECT SUM(pay) AS s FROM microdata WHERE {condition}")
-            with patch.object(Desk, "_hits_for", lambda *_: None), closing(Desk(release)) as plain:
+            with patch.object(Session, "_hits_for", lambda *_: None), closing(Session(release)) as plain:
                 assert close(found.rows(), plain.ask(f"SELECT SUM(pay) AS s FROM microdata WHERE {condition}").rows())
 
 
@@ -181,7 +181,7 @@ def test_a_desk_outlives_an_interrupt(tmp_path: Path) -> None:
     load = DuckDB.load
     for condition in ("age < 4", "zip < 300"):
         for last in range(1, 7):
-            with closing(Desk(release)) as desk:
+            with closing(Session(release)) as desk:
                 left = iter(range(last))
 
                 def interrupted(*given: Any, left: Iterator[int] = left, **more: Any) -> None:

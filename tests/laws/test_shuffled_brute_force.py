@@ -123,7 +123,7 @@ def ask(case: Case, questions: list[Question]) -> None:
 def test_too_many_combinations_are_refused(tmp_path: Path) -> None:
     table = pa.table({name: [(7 * i + j) % 200 for i in range(200)] for j, name in enumerate("abc")})
     policy = Policy(quasi=["a", "b", "c"], guarantee={"k": 200}, publication="full_permutation")
-    with closing(publish(table, policy, to=tmp_path / "release").desk) as desk:
+    with closing(publish(table, policy, to=tmp_path / "release").session) as desk:
         with pytest.raises(QueryError, match=r"8,000,000 combinations .* at most 1,000,000"):
             desk.ask("SELECT a, b, c, COUNT(*) FROM microdata GROUP BY a, b, c")
         assert len(desk.ask("SELECT a, b, COUNT(*) FROM microdata GROUP BY a, b")) == 40_000
@@ -135,7 +135,7 @@ def test_stderr_is_exact_in_very_large_groups(tmp_path: Path) -> None:
     rows = 200_000
     table = pa.table({"a": [0] + [1] * (rows - 1), "b": [0] + [1] * (rows - 1)})
     policy = Policy(quasi=["a", "b"], guarantee={"k": rows}, publication="full_permutation")
-    with closing(publish(table, policy, to=tmp_path / "release").desk) as desk:
+    with closing(publish(table, policy, to=tmp_path / "release").session) as desk:
         [found] = desk.ask("SELECT COUNT(*) AS n FROM microdata WHERE a = 1 AND b = 1").rows()
     same = 1 / rows  # the chance that one row has both zeros
     assert found["n_stderr"] == pytest.approx((same * (1 - same)) ** 0.5, rel=1e-5)

@@ -75,7 +75,7 @@ def helped(request, release, monkeypatch):
     """The release, asked through either form of its help table."""
     monkeypatch.setattr(help_table, "REPEATS", 10**9 if request.param == "full" else 0)
     release.close()
-    assert release.desk._help.form == request.param
+    assert release.session._help.form == request.param
     yield release
     release.close()
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from discreet.answer.question import ENDS
+from discreet.answer.question.question import ENDS
 from discreet.errors import MissingExtraError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from discreet.answer.help_table import HelpTable
 from discreet.answer.hits import Hits, Keys, Own
-from discreet.answer.question import Question
+from discreet.answer.question.question import Question
 from discreet.answer.ranks import Ranks
 from discreet.answer.slots import MOST_PLACES, Slots
 from discreet.engines import Engine

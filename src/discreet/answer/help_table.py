@@ -27,10 +27,10 @@ from typing import Literal
 
 from sqlglot import exp, parse_one
 
-from discreet.answer.aggregates import INSIDE, NO_STDERR, ORDERED, SURE, beside, over, per_key
-from discreet.answer.model import Form, Model
-from discreet.answer.question import Aggregate, Question
-from discreet.answer.relations import Relations
+from discreet.answer.plan.aggregates import INSIDE, NO_STDERR, ORDERED, SURE, beside, over, per_key
+from discreet.answer.plan.context import Form, Model
+from discreet.answer.plan.sql import Relations
+from discreet.answer.question.question import Aggregate, Question
 from discreet.engines import Engine
 
 REPEATS = 4  # rows per run of equal values from which the compact form is better

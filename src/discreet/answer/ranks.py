@@ -16,7 +16,7 @@ from itertools import groupby
 
 from sqlglot import exp
 
-from discreet.answer.relations import agree
+from discreet.answer.plan.sql import agree
 from discreet.answer.slots import MOST_PLACES
 
 MOST_VALUES = 512

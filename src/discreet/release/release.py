@@ -15,8 +15,8 @@ from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.shapes import misfit
 
 if TYPE_CHECKING:
-    from discreet.answer import Answer, Desk
-    from discreet.answer.boxes import Given
+    from discreet.answer import Answer, Session
+    from discreet.answer.matches.boxes.boxes import Given
     from discreet.release.verify import Report
 
 
@@ -41,11 +41,11 @@ class Release:
         return self.path / self.manifest.resource(name).path
 
     @cached_property
-    def desk(self) -> Desk:
+    def session(self) -> Session:
         """Where questions are answered: the release, loaded into a sealed engine."""
-        from discreet.answer import Desk
+        from discreet.answer import Session
 
-        return Desk(self)
+        return Session(self)
 
     def ask(self, question: str, *, generalized: bool | Given = False) -> Answer:
         """Answer an SQL aggregate with estimate, standard error and hard bounds.
@@ -55,11 +55,11 @@ class Release:
         `{1: {"age": (31, 40), "sex": {"f", "m"}, "zipcode": None}}`: from and to of a number or date, a set of
         other values (with None in it if one is missing), or None if the column may hold anything.
         """
-        return self.desk.ask(question, generalized=generalized)
+        return self.session.ask(question, generalized=generalized)
 
     def explain(self, question: str, *, generalized: bool | Given = False) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""
-        return self.desk.explain(question, generalized=generalized)
+        return self.session.explain(question, generalized=generalized)
 
     def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
         """Check the promise from the files alone, and that of the releases before it, if they are there."""
@@ -69,9 +69,9 @@ class Release:
 
     def close(self) -> None:
         """Let go of the engine that answers questions, if there was any."""
-        if "desk" in self.__dict__:
-            self.desk.close()
-            del self.__dict__["desk"]
+        if "session" in self.__dict__:
+            self.session.close()
+            del self.__dict__["session"]
 
     def __repr__(self) -> str:
         promise = self.promise

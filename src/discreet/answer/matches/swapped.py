@@ -24,10 +24,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from discreet.answer.aggregates import INSIDE, NO_STDERR, NUMBER, over, per_key
-from discreet.answer.model import Model
-from discreet.answer.question import Aggregate, Question
-from discreet.answer.relations import Relations, grouped
+from discreet.answer.plan.aggregates import INSIDE, NO_STDERR, NUMBER, over, per_key
+from discreet.answer.plan.context import Model
+from discreet.answer.plan.sql import Relations, grouped
+from discreet.answer.question.question import Aggregate, Question
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.release.shapes.file import column, named

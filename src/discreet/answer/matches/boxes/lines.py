@@ -20,9 +20,9 @@ from typing import Any, Literal, TypeAlias
 
 from sqlglot import exp, parse_one
 
-from discreet.answer.covers import Cover
-from discreet.answer.regions import Interval, Place, Region
-from discreet.answer.truths import Kind, part, untyped, whole
+from discreet.answer.matches.boxes.covers import Cover
+from discreet.answer.matches.boxes.regions import Interval, Place, Region
+from discreet.answer.matches.boxes.truths import Kind, part, untyped, whole
 
 Form: TypeAlias = Literal["whole", "ranked", "length"]
 

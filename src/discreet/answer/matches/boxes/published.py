@@ -29,12 +29,12 @@ from typing import ClassVar
 
 from sqlglot import exp, parse_one
 
-from discreet.answer.covers import cover
-from discreet.answer.lines import Line
-from discreet.answer.located import Run
-from discreet.answer.measures import Measures
-from discreet.answer.question import Question
-from discreet.answer.truths import Kind, Types, part
+from discreet.answer.matches.boxes.covers import cover
+from discreet.answer.matches.boxes.lines import Line
+from discreet.answer.matches.boxes.located import Run
+from discreet.answer.matches.boxes.measures import Measures
+from discreet.answer.matches.boxes.truths import Kind, Types, part
+from discreet.answer.question.question import Question
 from discreet.errors import EngineError, QueryError
 from discreet.release.boxes import TYPES
 from discreet.release.manifest import Join, Side

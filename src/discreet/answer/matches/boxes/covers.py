@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from discreet.answer.truths import names_in, part
+from discreet.answer.matches.boxes.truths import names_in, part
 
 MOST_PARTS = 6  # of a column that is taken out: then there are 2 ** 6 cases
 

@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.answer import margins
-from discreet.answer.grammar import Side
-from discreet.answer.model import Model
-from discreet.answer.relations import Relations, agree, grouped
+from discreet.answer.matches import margins
+from discreet.answer.plan.context import Model
+from discreet.answer.plan.sql import Relations, agree, grouped
+from discreet.answer.question.grammar import Side
 
 
 def draws(model: Model, side: Side) -> Relations:

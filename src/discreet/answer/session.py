@@ -11,17 +11,19 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer import help_table, margins, sources, swapped
+from discreet.answer import help_table
 from discreet.answer.answer import Answer
-from discreet.answer.boxes import Boxes, Given, check_generalized
 from discreet.answer.counters import Counters
 from discreet.answer.hits import Hits
-from discreet.answer.model import Form, Model
-from discreet.answer.published import Published, check_joined
-from discreet.answer.question import ENDS, Aggregate, Question
-from discreet.answer.reading import read_question
-from discreet.answer.rewrite import rewrite, untouched
-from discreet.answer.truths import kind_of
+from discreet.answer.matches import margins, swapped
+from discreet.answer.matches.boxes.boxes import Boxes, Given, check_generalized
+from discreet.answer.matches.boxes.published import Published, check_joined
+from discreet.answer.matches.boxes.truths import kind_of
+from discreet.answer.plan import base_tables
+from discreet.answer.plan.context import Form, Model
+from discreet.answer.plan.plan import rewrite, untouched
+from discreet.answer.question.parse import read_question
+from discreet.answer.question.question import ENDS, Aggregate, Question
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
 from discreet.release.manifest import Promise
@@ -46,7 +48,7 @@ class _Prepared:
     made: dict[str, exp.Expr]
 
 
-class Desk:
+class Session:
     """Answers questions about one release; the engine is sealed before the first is read."""
 
     def __init__(self, release: Release) -> None:
@@ -55,7 +57,7 @@ class Desk:
         self._engine = connect(groups=release.promise.groups)
         self._counters = Counters(self._engine, release.promise.group, lambda: self._help, self._run)
         try:
-            sources.load(self._engine, release)
+            base_tables.load(self._engine, release)
             self._engine.seal()
         except BaseException:
             self._engine.close()
@@ -81,7 +83,7 @@ class Desk:
             prepared = self._rewritten(self._read(sql, boxes), boxes, None)
         else:
             prepared = self._prepare(sql, boxes)
-        return f"{sources.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
+        return f"{base_tables.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
 
     def _prepare(self, sql: str, boxes: Boxes | Published | None) -> _Prepared:
         """Read and rewrite a question once, however often it is asked."""
@@ -181,7 +183,7 @@ class Desk:
     @cached_property
     def _help(self) -> help_table.HelpTable | None:
         """The help table, made when first needed."""
-        table = help_table.plan(self._engine, sources.sensitive_kind(self.release))
+        table = help_table.plan(self._engine, base_tables.sensitive_kind(self.release))
         self._make({} if table is None else table.tables())
         return table
 

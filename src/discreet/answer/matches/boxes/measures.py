@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 from sqlglot import exp, parse_one
 
-from discreet.answer.covers import Cover, Leaf, always
-from discreet.answer.lines import Line, hits_of
-from discreet.answer.located import Run, located
-from discreet.answer.regions import Region
-from discreet.answer.truths import Types, part, placed, share_of_points, truths
+from discreet.answer.matches.boxes.covers import Cover, Leaf, always
+from discreet.answer.matches.boxes.lines import Line, hits_of
+from discreet.answer.matches.boxes.located import Run, located
+from discreet.answer.matches.boxes.regions import Region
+from discreet.answer.matches.boxes.truths import Types, part, placed, share_of_points, truths
 
 FEW_RUNS = 8
 FAR = 2**100  # beyond every whole number of a column

@@ -23,9 +23,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from discreet.answer.grammar import Side
-from discreet.answer.model import Model
-from discreet.answer.relations import Relations, grouped
+from discreet.answer.plan.context import Model
+from discreet.answer.plan.sql import Relations, grouped
+from discreet.answer.question.grammar import Side
 
 
 def relations(model: Model) -> Relations:

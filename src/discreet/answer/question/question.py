@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from discreet.answer.grammar import Side
+from discreet.answer.question.grammar import Side
 
 Function: TypeAlias = Literal["count", "sum", "avg", "min", "max", "quantile_disc", "quantile_cont"]
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.answer import aggregates, help_table, margins, swapped
-from discreet.answer.boxes import Boxes
+from discreet.answer import help_table
 from discreet.answer.hits import Hits
-from discreet.answer.model import Form, Model
-from discreet.answer.published import Published
-from discreet.answer.question import ENDS, Aggregate, Question
-from discreet.answer.relations import Relations, agree
-from discreet.answer.urns import draws, subject
+from discreet.answer.matches import margins, swapped
+from discreet.answer.matches.boxes.boxes import Boxes
+from discreet.answer.matches.boxes.published import Published
+from discreet.answer.plan import aggregates
+from discreet.answer.plan.context import Form, Model
+from discreet.answer.plan.draws import draws, subject
+from discreet.answer.plan.sql import Relations, agree
+from discreet.answer.question.question import ENDS, Aggregate, Question
 from discreet.release.manifest import Promise
 
 

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from discreet.answer.boxes import Boxes
-from discreet.answer.grammar import Side
 from discreet.answer.hits import Hits
-from discreet.answer.published import Published
-from discreet.answer.question import Question
+from discreet.answer.matches.boxes.boxes import Boxes
+from discreet.answer.matches.boxes.published import Published
+from discreet.answer.question.grammar import Side
+from discreet.answer.question.question import Question
 
 Form: TypeAlias = Literal["full", "compact"]  # of the help table
 

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from discreet.answer.model import Model
-from discreet.answer.question import Aggregate
-from discreet.answer.relations import Relations, agree
+from discreet.answer.plan.context import Model
+from discreet.answer.plan.sql import Relations, agree
+from discreet.answer.question.question import Aggregate
 
 NUMBER = "CAST(value AS DOUBLE)"
 NO_STDERR = "CAST(NULL AS DOUBLE) AS stderr"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from sqlglot import exp, parse_one
 
-from discreet.answer import swapped
+from discreet.answer.matches import swapped
 from discreet.engines import Engine
 from discreet.release.manifest import Promise
 from discreet.release.release import Release

@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.lines import Line
-from discreet.answer.regions import Place, Region, constants, readable, region, runs
-from discreet.answer.truths import part
+from discreet.answer.matches.boxes.lines import Line
+from discreet.answer.matches.boxes.regions import Place, Region, constants, readable, region, runs
+from discreet.answer.matches.boxes.truths import part
 from discreet.errors import EngineError
 
 Run: TypeAlias = Callable[[exp.Expr], pa.Table]

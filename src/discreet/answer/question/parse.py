@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from discreet.answer.grammar import (
+from discreet.answer.question.grammar import (
     AGGREGATES,
     SUPPORTED,
     Side,
@@ -23,7 +23,7 @@ from discreet.answer.grammar import (
     refusal,
     side,
 )
-from discreet.answer.question import ENDS, Aggregate, Column, Function, Key, Order, Question
+from discreet.answer.question.question import ENDS, Aggregate, Column, Function, Key, Order, Question
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.words import nearest

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, SupportsIndex, TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.question import Question
-from discreet.answer.truths import Types, part, truths
+from discreet.answer.matches.boxes.truths import Types, part, truths
+from discreet.answer.question.question import Question
 from discreet.errors import EngineError, QueryError
 from discreet.words import nearest
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from discreet.answer.truths import SIGNS, TURNED, asks_whether, is_column, is_constant
+from discreet.answer.matches.boxes.truths import SIGNS, TURNED, asks_whether, is_column, is_constant
 
 Place: TypeAlias = Fraction | float  # a float is infinite
 Places: TypeAlias = Callable[[exp.Expr], Place | None]  # where a constant lies on the line; None if it is missing

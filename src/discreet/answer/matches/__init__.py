@@ -1,0 +1,1 @@
+"""How many rows of each group satisfy a condition, by the way in which a release shows its rows."""

@@ -1,0 +1,1 @@
+"""From a `Question` to the SQL that answers it from a release."""
