@@ -20,7 +20,7 @@ def test_layers_keep_to_their_side():
     ("place", "line"),
     [
         ("answer/session.py", "from discreet.table import read"),
-        ("audit/order.py", "from discreet.partition.secret import Secret"),
+        ("audit/attacks/order.py", "from discreet.partition.secret import Secret"),
         ("release/verify.py", "from discreet.guarantees import Guarantee"),
         ("table/read.py", "import duckdb"),
         ("words.py", "import discreet.answer.session"),
