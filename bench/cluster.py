@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import deal, local
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 from generalization import alone, formed, ncp, ranges, table, warm_up
 from measure import seconds, verdict
 
@@ -35,7 +35,7 @@ def compared(rows: int) -> None:
     space, guarantee = ranges(columns), Guarantee.of(PROMISED)
     made = {name: formed(name, columns, sensitive, PROMISED) for name in ("cluster", "mondrian")}
     for name, module in (("local", local), ("deal", deal)):
-        made[name] = np.asarray(module.assign(list(columns.values()), sensitive, guarantee, Secret(1)))
+        made[name] = np.asarray(module.assign(list(columns.values()), sensitive, guarantee, RandomSource(1)))
     for name, groups in made.items():
         assert guarantee.holds(Histograms.of(groups, sensitive)).all()
         print(f"  {name:9} {groups.max() + 1:7,} groups, NCP {ncp(space, groups):.4f}")

@@ -19,8 +19,8 @@ import numpy as np
 
 from data import DOMAINS
 from discreet.guarantees import Guarantee, Histograms
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension, penalties
+from discreet.values.random import RandomSource
 from measure import seconds, verdict
 
 K, L = 10, 10
@@ -53,7 +53,7 @@ def ncp(space: list[Dimension], groups: np.ndarray) -> float:
 
 def formed(name: str, columns: dict[str, np.ndarray], sensitive: np.ndarray, promised: dict[str, int]) -> np.ndarray:
     assign = import_module(f"discreet.partition.{name}").assign
-    groups: np.ndarray = assign(ranges(columns), sensitive, Guarantee.of(promised), Secret(1))
+    groups: np.ndarray = assign(ranges(columns), sensitive, Guarantee.of(promised), RandomSource(1))
     return groups
 
 

@@ -20,7 +20,9 @@ def test_layers_keep_to_their_side():
     ("place", "line"),
     [
         ("answer/session.py", "from discreet.table import read"),
-        ("audit/attacks/order.py", "from discreet.partition.secret import Secret"),
+        ("audit/attacks/order.py", "from discreet.partition.space import Dimension"),
+        ("values/codes.py", "from discreet.engines import connect"),
+        ("values/codes.py", "from discreet.words import counted"),
         ("release/verify.py", "from discreet.guarantees import Guarantee"),
         ("table/read.py", "import duckdb"),
         ("words.py", "import discreet.answer.session"),

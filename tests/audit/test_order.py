@@ -17,11 +17,11 @@ from discreet.partition import PARTITIONS
 from discreet.partition.deal import plan
 from discreet.partition.kernels import shuffle_by_value
 from discreet.partition.min_max_exact import LIMIT
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication import full_permutation, permutation
 from discreet.publication.publish import publish, publish_groups
 from discreet.table import read
+from discreet.values.random import RandomSource
 
 ROWS = 20_000
 L = 5
@@ -171,7 +171,7 @@ def leaked(people, tmp_path, *, order):
     table, rules = read(people), policy("deal")
     sensitive = table.codes("salary")
     counts = sensitive.counts()
-    ranked = shuffle_by_value(sensitive.codes, counts, Secret(3).words(ROWS))
+    ranked = shuffle_by_value(sensitive.codes, counts, RandomSource(3).words(ROWS))
     groups = np.empty(ROWS, np.int32)
     groups[ranked] = plan(counts, 1, L, 1, 0, np.zeros(0, np.int64))
     release = publish_groups(table, rules, sensitive, groups, to=tmp_path / "r")

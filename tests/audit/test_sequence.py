@@ -22,9 +22,9 @@ from discreet.audit.sequence.links import KINDS, link
 from discreet.audit.sequence.overlap import plant, search
 from discreet.audit.sequence.pairs import CHANNELS, Rule, compare
 from discreet.errors import InputError, ReleaseError
-from discreet.partition.secret import Secret
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release.release import digest
+from discreet.values.random import RandomSource
 from discreet.vault.static import static_all, static_new
 
 RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3)))
@@ -355,7 +355,7 @@ def test_types_do_not_matter(tmp_path, kind):
         made = []
         for number, size in enumerate((70, 120)):
             with discreet.read(table.slice(0, size)) as private:
-                groups = grouped(private, policy(missing_sensitive="value"), Secret(1))
+                groups = grouped(private, policy(missing_sensitive="value"), RandomSource(1))
             with discreet.read(rows.slice(0, size)) as private:
                 codes = private.codes("illness")
                 made.append(publish_groups(private, rules, codes, groups, to=tmp_path / f"{name}{number}"))

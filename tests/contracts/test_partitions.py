@@ -15,8 +15,8 @@ from contracts.promised import GUARANTEES, SHAPES, as_sets, check, codes, fair, 
 from discreet.errors import PolicyError
 from discreet.partition import PARTITIONS
 from discreet.partition.min_max_exact import LIMIT
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
+from discreet.values.random import RandomSource
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -39,7 +39,7 @@ def promised(request, partition):
 def assign(partition, quasi, sensitive, promised, seed=0):
     if partition.name == "min_max_exact" and sensitive.size > LIMIT:
         pytest.skip("an oracle for small tables")
-    return partition.assign(quasi, sensitive, guaranteed(promised, sensitive), Secret(seed))
+    return partition.assign(quasi, sensitive, guaranteed(promised, sensitive), RandomSource(seed))
 
 
 @st.composite
@@ -116,7 +116,7 @@ def test_seeds_matter(partition, promised):
     rng = np.random.default_rng(1)
     quasi, sensitive = [codes(rng.integers(0, 30, 400))], codes(rng.integers(0, 20, 400))
     plans = [assign(partition, quasi, sensitive, promised, seed) for seed in range(20)]
-    plans += [partition.assign(quasi, sensitive, guaranteed(promised, sensitive), Secret()) for _ in range(2)]
+    plans += [partition.assign(quasi, sensitive, guaranteed(promised, sensitive), RandomSource()) for _ in range(2)]
     made = [as_sets(groups) for groups in plans]
     divided = [value for value in range(20) if len(set(plans[0][sensitive == value].tolist())) > 1]
     if "e" in promised and partition.name != "random" and not divided:

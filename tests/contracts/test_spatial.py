@@ -14,8 +14,8 @@ from contracts.promised import GUARANTEES, SHAPES, as_sets, check, fair, guarant
 from discreet import Policy, publish
 from discreet.errors import GuaranteeError
 from discreet.partition import PARTITIONS
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension, penalties
+from discreet.values.random import RandomSource
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 METHODS = [
@@ -44,7 +44,7 @@ def promised(request):
 
 def place(method, space, sensitive, promised, seed=0):
     partition, options = method
-    return partition.place(space, sensitive, guaranteed(promised, sensitive), Secret(seed), options)
+    return partition.place(space, sensitive, guaranteed(promised, sensitive), RandomSource(seed), options)
 
 
 def judge(method, groups, sensitive, promised):

@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import InputError
 from discreet.hierarchies import load
-from discreet.table.encode import encode
+from discreet.values.codes import encode
 
 HEIGHTS = {
     "age": 4,

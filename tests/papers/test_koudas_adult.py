@@ -8,7 +8,7 @@ import pytest
 
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition import PARTITIONS
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 SPAN, QUERIES = 30, 1_000
 
@@ -60,7 +60,7 @@ def test_mean_relative_width_of_averages(adult, k, e, worse_at_random, record_pr
     guarantee = Guarantee.of({"k": k, "e": e}, Scale.of(pa.array(domain), "capital_loss"))
     queries, width = matching(age), {}
     for name in ("tightest", "min_max", "max_groups", "min_sum", "random"):
-        groups = PARTITIONS[name].assign([], codes.astype(np.int32), guarantee, Secret(1))
+        groups = PARTITIONS[name].assign([], codes.astype(np.int32), guarantee, RandomSource(1))
         width[name] = mean_relative_width(groups, loss, queries)
         record_property(name, width[name])
         print(f"({k},{e}) {name:10} {groups.max() + 1:4} groups, mean relative width {width[name]:.4f}")

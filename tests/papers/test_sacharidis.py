@@ -15,9 +15,9 @@ import discreet
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.join import join
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension
-from discreet.table.encode import encode
+from discreet.values.codes import encode
+from discreet.values.random import RandomSource
 
 COLUMNS = ["age", "inctot", "famsize", "educrec"]
 ENDS = [f"{name}_{end}" for name in COLUMNS for end in ("low", "high")]
@@ -78,10 +78,10 @@ def released(space, name, draw):
     """The boxes of the plain algorithm and of both variants."""
     mine = [Dimension(d.codes[:PRIVATE], d.size, d.places) for d in space]
     guarantee, partition = Guarantee.of({"k": K}), PARTITIONS[name]
-    groups = partition.place(mine, ALIKE, guarantee, Secret(draw), METHODS[name])
+    groups = partition.place(mine, ALIKE, guarantee, RandomSource(draw), METHODS[name])
     found = {"plain": Boxes(mine, groups, groups)}
     for variant in ("direct", "refinement"):
-        joined = join(space, ALIKE, guarantee, partition, METHODS[name], variant, Secret(draw))
+        joined = join(space, ALIKE, guarantee, partition, METHODS[name], variant, RandomSource(draw))
         found[variant] = Boxes(space, *joined)
         assert found[variant].rows.min() >= K
         assert found[variant].private.min() >= 1
@@ -142,7 +142,7 @@ def test_refinement_would_be_better_if_people_counted_twice(people):
     space, guarantee, partition = drawn(people, 0), Guarantee.of({"k": K}), PARTITIONS["topdown"]
     points, scale = np.column_stack([d.codes for d in space]), np.array([d.extent for d in space])
     mine = [Dimension(d.codes[:PRIVATE], d.size, d.places) for d in space]
-    first = partition.place(mine, ALIKE, guarantee, Secret(0), {})
+    first = partition.place(mine, ALIKE, guarantee, RandomSource(0), {})
     times, ncp, dm = np.zeros(len(points) - PRIVATE), 0.0, 0.0
     for part in range(first.max() + 1):
         own = np.flatnonzero(first == part)
@@ -151,7 +151,7 @@ def test_refinement_would_be_better_if_people_counted_twice(people):
         times += inside
         rows = np.concatenate([own, PRIVATE + np.flatnonzero(inside)])
         within = [Dimension(d.codes[rows], d.size, d.places) for d in space]
-        groups = partition.place(within, np.zeros(rows.size, np.int32), guarantee, Secret(0), {})
+        groups = partition.place(within, np.zeros(rows.size, np.int32), guarantee, RandomSource(0), {})
         values = np.column_stack([d.places[d.codes] for d in within])
         for group in np.unique(groups[: own.size]):
             here = values[groups == group]
@@ -240,7 +240,7 @@ def named(space, groups):
 def test_a_join_does_not_hide_who_is_in_the_table(people, name, variant):
     """What the page on publications warns of: public rows are cut off a box until a private one is in the way."""
     space = drawn(people, 0)
-    groups, _ = join(space, ALIKE, Guarantee.of({"k": K}), PARTITIONS[name], METHODS[name], variant, Secret(0))
+    groups, _ = join(space, ALIKE, Guarantee.of({"k": K}), PARTITIONS[name], METHODS[name], variant, RandomSource(0))
     given_away = named(space, groups)
     print(name, variant, len(given_away), "of", PRIVATE)
     assert len(given_away) > 100

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.guarantees import Guarantee
 from discreet.partition.anatomize import assign, plan
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 
 @st.composite
@@ -26,7 +26,7 @@ def eligible(draw):
 
 def planned(counts, l, seed):
     """The values of every group, as the plan says."""
-    groups = plan(np.array(counts), l, Secret(seed).words(l)).tolist()
+    groups = plan(np.array(counts), l, RandomSource(seed).words(l)).tolist()
     rows = [value for value, count in enumerate(counts) for _ in range(count)]
     members = [[] for _ in range(max(groups) + 1)]
     for group, value in zip(groups, rows, strict=True):
@@ -103,7 +103,7 @@ def test_residue_joins_any_group_evenly(values, l):
     groups, residue, draws = values // l, values % l, 4000
     seen = Counter()
     for seed in range(draws):
-        base = np.bincount(plan(np.ones(values, np.int64), l, Secret(seed).words(l)), minlength=groups) - l
+        base = np.bincount(plan(np.ones(values, np.int64), l, RandomSource(seed).words(l)), minlength=groups) - l
         seen[tuple(base.tolist())] += 1
     expected = Counter()
     for choice in product(range(groups), repeat=residue):
@@ -128,7 +128,7 @@ def test_residue_never_joins_a_group_that_has_its_value():
 def test_assign_gives_every_row_a_place_of_its_value():
     counts, l = [7, 5, 5, 3, 2, 1], 3
     sensitive = np.random.default_rng(2).permutation(np.repeat(np.arange(6), counts)).astype(np.int32)
-    groups = assign([], sensitive, Guarantee.of({"l": l}), Secret(9)).tolist()
+    groups = assign([], sensitive, Guarantee.of({"l": l}), RandomSource(9)).tolist()
     members = [sorted(v for v, g in zip(sensitive.tolist(), groups, strict=True) if g == group) for group in range(7)]
     assert sorted(map(len, members)) == [3, 3, 3, 3, 3, 4, 4]
     assert all(len(set(group)) == len(group) for group in members)

@@ -17,8 +17,8 @@ from discreet.partition import cluster, halves
 from discreet.partition.cluster import assign, in_order
 from discreet.partition.frame import frame
 from discreet.partition.kernels import capacity, deal_out, shuffle
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension, penalties
+from discreet.values.random import RandomSource
 from partition.spaces import as_sets, cases, guarantee, keeps, members, named, ranged, tree, untouched
 
 BOUNDARIES = ("moved", "fixed")
@@ -131,13 +131,13 @@ def test_cluster_is_algorithm_2(case, seed, tries, boundary):
     space, sensitive, promised = case
 
     def act():
-        return assign(space, sensitive, guarantee(promised), Secret(seed), tries=tries, boundary=boundary)
+        return assign(space, sensitive, guarantee(promised), RandomSource(seed), tries=tries, boundary=boundary)
 
     groups = untouched(space, sensitive, act)
     assert groups.dtype == np.int32
     assert guarantee(promised).holds(Histograms.of(groups, sensitive)).all()
     assert all(keeps(sensitive[rows].tolist(), promised) for rows in members(groups))
-    secret = Secret(seed)
+    secret = RandomSource(seed)
     rows, words = shuffle(secret.words(sensitive.size)).tolist(), secret.words(sensitive.size)
     lines = [in_order(dimension) for dimension in space]
     parts = parts_by_hand(lines, sensitive, promised, rows, words, tries=tries, boundary=boundary)
@@ -149,7 +149,7 @@ def test_cluster_is_algorithm_2(case, seed, tries, boundary):
 def test_cluster_makes_groups_of_l_to_2l_minus_1(case, l, seed, boundary):
     space, sensitive, _ = case
     l = max(1, min(l, sensitive.size // max(Counter(sensitive.tolist()).values())))
-    for rows in members(assign(space, sensitive, guarantee({"l": l}), Secret(seed), boundary=boundary)):
+    for rows in members(assign(space, sensitive, guarantee({"l": l}), RandomSource(seed), boundary=boundary)):
         assert l <= len(rows) <= 2 * l - 1
         assert len(set(sensitive[rows].tolist())) == len(rows)
 
@@ -160,7 +160,7 @@ def test_k_alone_makes_groups_of_k_to_2k_minus_1(case, k, seed):
     """Whatever the sensitive values."""
     space, sensitive, _ = case
     k = min(k, sensitive.size)
-    for rows in members(assign(space, sensitive, guarantee({"k": k}), Secret(seed))):
+    for rows in members(assign(space, sensitive, guarantee({"k": k}), RandomSource(seed))):
         assert k <= len(rows) <= 2 * k - 1
 
 
@@ -188,12 +188,12 @@ def test_boundaries_move_as_little_as_possible(data, values):
 def test_rows_that_are_all_alike_are_dealt_at_once():
     """Nothing is gained by parting them, and as many groups as can be are made."""
     sensitive = np.arange(1009, dtype=np.int32) % 20
-    groups = assign([ranged([5] * 1009), named([2] * 1009)], sensitive, guarantee({"l": 10}), Secret(0))
+    groups = assign([ranged([5] * 1009), named([2] * 1009)], sensitive, guarantee({"l": 10}), RandomSource(0))
     assert groups.max() + 1 == 1009 // 10
 
 
 def test_no_dimensions():
-    groups = assign([], (np.arange(30) % 6).astype(np.int32), guarantee({"l": 3}), Secret(0))
+    groups = assign([], (np.arange(30) % 6).astype(np.int32), guarantee({"l": 3}), RandomSource(0))
     assert np.bincount(groups).tolist() == [3] * 10
 
 
@@ -209,7 +209,7 @@ def test_groups_do_not_cross_clusters(promised, boundary):
         tree(side, [0, 1]),
         named(2 * side + rng.integers(0, 2, 150)),
     ]
-    groups = assign(space, sensitive, guarantee(promised), Secret(3), boundary=boundary)
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(3), boundary=boundary)
     assert all(len({int(side[row]) for row in rows}) == 1 for rows in members(groups))
 
 
@@ -224,7 +224,7 @@ def test_boxes_are_far_smaller_than_by_chance(boundary):
         named(latent),
     ]
     sensitive = rng.integers(0, 30, 4000).astype(np.int32)
-    groups = assign(space, sensitive, guarantee({"l": 10}), Secret(1), boundary=boundary)
+    groups = assign(space, sensitive, guarantee({"l": 10}), RandomSource(1), boundary=boundary)
     near, far = penalties(space, groups), penalties(space, rng.permutation(groups))
     assert (near.mean(axis=0) < far.mean(axis=0) / 5).all()
 
@@ -234,7 +234,7 @@ def test_a_frequent_value_moves_the_boundary():
     values = np.repeat(np.arange(100), 4)
     sensitive = np.where(values < 50, np.arange(400) % 8, np.arange(400) % 3).astype(np.int32)
     made = {
-        boundary: assign([ranged(values)], sensitive, guarantee({"l": 4}), Secret(5), boundary=boundary)
+        boundary: assign([ranged(values)], sensitive, guarantee({"l": 4}), RandomSource(5), boundary=boundary)
         for boundary in BOUNDARIES
     }
     loss = {boundary: penalties([ranged(values)], groups).mean() for boundary, groups in made.items()}
@@ -248,16 +248,16 @@ def test_threads_change_nothing(monkeypatch, coarse, promised):
     codes = [rng.integers(0, width, 3000).astype(np.int32) for width in (3, 50, 4000)]
     space = [tree(codes[0], [0, 0, 1]), named(codes[1]), Dimension(codes[2], 4000, np.arange(4000.0))]
     values = rng.integers(0, 12, 3000).astype(np.int32)
-    alone = assign(space, values, guarantee(promised), Secret(11))
+    alone = assign(space, values, guarantee(promised), RandomSource(11))
     monkeypatch.setattr(cluster, "COARSE", coarse)
-    assert np.array_equal(assign(space, values, guarantee(promised), Secret(11)), alone)
+    assert np.array_equal(assign(space, values, guarantee(promised), RandomSource(11)), alone)
 
 
 def test_seeds_matter():
     rng = np.random.default_rng(1)
     space = [ranged(rng.integers(0, 30, 400)), ranged(rng.integers(0, 30, 400))]
     values = rng.integers(0, 20, 400).astype(np.int32)
-    made = {frozenset(as_sets(assign(space, values, guarantee({"l": 5}), Secret(seed)))) for seed in range(10)}
+    made = {frozenset(as_sets(assign(space, values, guarantee({"l": 5}), RandomSource(seed)))) for seed in range(10)}
     assert len(made) == 10
 
 
@@ -267,7 +267,7 @@ def test_alike_rows_are_matched_uniformly():
     for space in ([ranged([4] * 6)], []):
         ways = Counter()
         for seed in range(draws):
-            groups = assign(space, sensitive, guarantee({"l": 2}), Secret(seed)).tolist()
+            groups = assign(space, sensitive, guarantee({"l": 2}), RandomSource(seed)).tolist()
             ways[tuple(groups[3:].index(group) for group in groups[:3])] += 1
         assert len(ways) == 6
         statistic = sum((seen - draws / 6) ** 2 / (draws / 6) for seen in ways.values())
@@ -281,7 +281,7 @@ def test_rows_that_differ_only_in_number_are_exchangeable():
     sensitive, draws = np.arange(12, dtype=np.int32), 2000
     beside = np.zeros(12)
     for seed in range(draws):
-        groups = assign([ranged(places)], sensitive, guarantee({"k": 6}), Secret(seed))
+        groups = assign([ranged(places)], sensitive, guarantee({"k": 6}), RandomSource(seed))
         beside += (groups == groups[0]) / draws
     shares = beside[4:8]
     # Hoeffding: a frequency is this far from its chance with p < 2 exp(-20); so is the mean of several.
@@ -302,7 +302,7 @@ def test_every_try_draws_another_order_evenly():
 def test_many_rows_come_in_runs():
     n = halves.MANY + 3 * halves.RUN + 5
     order = np.empty(n, np.int32)
-    halves.draw(Secret(2).words(n), 0, 1, order)
+    halves.draw(RandomSource(2).words(n), 0, 1, order)
     assert sorted(order.tolist()) == list(range(n))
     whole = order[: n - n % halves.RUN].reshape(-1, halves.RUN)
     assert (np.diff(whole, axis=1) == 1).all()
@@ -315,7 +315,7 @@ def test_few_rows_far_out_do_not_make_it_deep():
     space = [ranged(2.0 ** np.random.default_rng(4).integers(0, 1000, n))]
     dims, rule = frame(space), guarantee({"k": 2}).thresholds
     points = dims.places[space[0].codes][:, np.newaxis].copy()
-    rows, words, values = np.arange(n, dtype=np.int32), Secret(1).words(n), np.zeros(n, np.int32)
+    rows, words, values = np.arange(n, dtype=np.int32), RandomSource(1).words(n), np.zeros(n, np.int32)
     _, depths = halves.part(points, values, rows, words, 0, n, 0, 0, 5, True, 1, dims, rule)
     assert halves.DEEP < depths.max() <= halves.DEEP + log(n) / log(halves.SHARE / (halves.SHARE - 1))
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discreet.guarantees import Guarantee
 from discreet.partition.deal import assign, plan
 from discreet.partition.kernels import capacity, deal_out
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 NO_RANGE = 0, np.zeros(0, np.int64)
 COUNTS = st.lists(st.integers(1, 14), min_size=1, max_size=8)
@@ -38,7 +38,7 @@ def test_deal_makes_floor_n_over_l_groups(counts, l, seed):
     while max(counts) * l > sum(counts):
         counts = [*counts, max(counts)]
     sensitive = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
-    groups = assign([], sensitive, Guarantee.of({"l": l}), Secret(seed)).tolist()
+    groups = assign([], sensitive, Guarantee.of({"l": l}), RandomSource(seed)).tolist()
     assert sorted(set(groups)) == list(range(sum(counts) // l))
     pairs = Counter(zip(groups, sensitive.tolist(), strict=True))
     assert set(pairs.values()) == {1}

@@ -16,8 +16,8 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.hierarchies import load
 from discreet.partition import lattice
 from discreet.partition.full_domain import assign, search
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension
+from discreet.values.random import RandomSource
 from partition.lattices import MARKS, best_of_all, guaranteed, spaces
 
 LOSSES = ["ncp", "discernibility"]
@@ -143,7 +143,7 @@ def test_inputs_stay_and_results_repeat(loss):
     sensitive = rng.integers(0, 5, 300).astype(np.int32)
     before = [array.copy() for d in space for array in (d.codes, d.levels)] + [sensitive.copy()]
     options = {"suppression": 0.1, "loss": loss}
-    groups = [assign(space, sensitive, guaranteed({"l": 2}), Secret(seed), **options) for seed in (1, 1, 2)]
+    groups = [assign(space, sensitive, guaranteed({"l": 2}), RandomSource(seed), **options) for seed in (1, 1, 2)]
     assert groups[0].dtype == np.int32
     assert np.array_equal(groups[0], groups[1])
     assert np.array_equal(groups[0], groups[2]), "nothing is drawn"
@@ -159,7 +159,7 @@ def test_numbers_do_not_tell_the_order_of_rows():
     order = rng.permutation(400)
     shuffled = [Dimension(d.codes[order], d.size, levels=d.levels) for d in space]
     groups, again = (
-        assign(table, values, guaranteed({"k": 6}), Secret(0), suppression=0.05)
+        assign(table, values, guaranteed({"k": 6}), RandomSource(0), suppression=0.05)
         for table, values in ((space, sensitive), (shuffled, sensitive[order]))
     )
     assert groups.max() > 5
@@ -180,32 +180,32 @@ def test_the_limit_is_the_decimal_as_written():
 def test_somebody_is_published(loss):
     """Even if all rows may be suppressed, and every group below the root is too small."""
     space, sensitive = [halves(*range(8))], np.arange(8, dtype=np.int32)
-    groups = assign(space, sensitive, guaranteed({"k": 8}), Secret(0), suppression=1.0, loss=loss)
+    groups = assign(space, sensitive, guaranteed({"k": 8}), RandomSource(0), suppression=1.0, loss=loss)
     assert groups.tolist() == [0] * 8
 
 
 def test_a_table_that_cannot_keep_it_is_refused():
     space, sensitive = [halves(0, 1, 2, 3)], np.zeros(4, np.int32)
     with pytest.raises(GuaranteeError, match="at most 0 rows"):
-        assign(space, sensitive, guaranteed({"distinct_l": 2}), Secret(0))
+        assign(space, sensitive, guaranteed({"distinct_l": 2}), RandomSource(0))
     with pytest.raises(GuaranteeError):
-        assign(space, sensitive, guaranteed({"k": 5}), Secret(0), suppression=1.0)
+        assign(space, sensitive, guaranteed({"k": 5}), RandomSource(0), suppression=1.0)
 
 
 @pytest.mark.parametrize("suppression", [-0.01, 1.01, float("nan"), float("inf")])
 def test_a_limit_that_is_no_share_is_refused(suppression):
     with pytest.raises(InputError, match="from 0 to 1"):
-        assign([halves(0, 0)], np.zeros(2, np.int32), guaranteed({"k": 2}), Secret(0), suppression=suppression)
+        assign([halves(0, 0)], np.zeros(2, np.int32), guaranteed({"k": 2}), RandomSource(0), suppression=suppression)
 
 
 def test_a_lattice_that_is_too_large_is_refused():
     codes = np.arange(20, dtype=np.int32) % 2
     with pytest.raises(InputError, match="combinations of levels"):
-        assign([Dimension(codes, 2)] * 25, codes, guaranteed({"k": 2}), Secret(0))
+        assign([Dimension(codes, 2)] * 25, codes, guaranteed({"k": 2}), RandomSource(0))
 
 
 def test_no_quasi_identifiers_is_one_group():
-    assert assign([], np.arange(5, dtype=np.int32), guaranteed({"k": 2}), Secret(0)).tolist() == [0] * 5
+    assert assign([], np.arange(5, dtype=np.int32), guaranteed({"k": 2}), RandomSource(0)).tolist() == [0] * 5
 
 
 def test_the_root_is_taken_if_nothing_else_keeps_it():

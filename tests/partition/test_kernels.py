@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.partition.kernels import below, deal_out, shuffle, shuffle_by_value
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 WORDS = st.integers(0, 2**64 - 1)
 
@@ -49,7 +49,7 @@ def test_shuffle_reaches_every_permutation_once():
 
 
 def test_shuffle_is_uniform():
-    secret, draws = Secret(4), 24_000
+    secret, draws = RandomSource(4), 24_000
     seen = Counter(tuple(shuffle(secret.words(4)).tolist()) for _ in range(draws))
     cells = list(permutations(range(4)))
     assert set(seen) <= set(cells)
@@ -71,14 +71,14 @@ def test_the_test_of_uniformity_can_fail():
 @given(values=st.lists(st.integers(0, 6), min_size=1, max_size=40), seed=st.integers(0, 2**32))
 def test_shuffle_by_value_keeps_values_together(values, seed):
     column = np.array(values, np.int32)
-    order = shuffle_by_value(column, np.bincount(column), Secret(seed).words(column.size)).tolist()
+    order = shuffle_by_value(column, np.bincount(column), RandomSource(seed).words(column.size)).tolist()
     assert sorted(order) == list(range(len(values)))
     assert [values[row] for row in order] == sorted(values)
 
 
 def test_shuffle_by_value_is_uniform_in_each_value():
     """Values 0 and 1 stand interleaved; every order of the 3 and of the 4 rows is as likely, independently."""
-    column, secret, draws = np.array([1, 0, 1, 1, 0, 0, 1], np.int32), Secret(8), 28_800
+    column, secret, draws = np.array([1, 0, 1, 1, 0, 0, 1], np.int32), RandomSource(8), 28_800
     counts = np.bincount(column)
     seen = Counter(tuple(shuffle_by_value(column, counts, secret.words(7)).tolist()) for _ in range(draws))
     cells = [(*zeros, *ones) for zeros in permutations([1, 4, 5]) for ones in permutations([0, 2, 3, 6])]

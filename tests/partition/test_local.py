@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition import local
 from discreet.partition.local import assign
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 MARKS = np.cumsum([0, 1, 5, 2, 1, 9, 1, 3])
 
@@ -103,8 +103,8 @@ def test_groups_do_not_cross_cells(case, seed):
     k = 1 if e else k  # beside e, k counts distinct values
     promised = {"l": l, "distinct_l": distinct_l, "k": k, **({"e": e} if e else {})}
     guarantee = Guarantee.of(promised, Scale(MARKS))
-    groups = assign(quasi, values, guarantee, Secret(seed)).tolist()
-    order = local.shuffle(Secret(seed).words(len(rows))).tolist()
+    groups = assign(quasi, values, guarantee, RandomSource(seed)).tolist()
+    order = local.shuffle(RandomSource(seed).words(len(rows))).tolist()
     spans = [max(int(column.max()), 1) for column in quasi]
     cells = cells_by_hand([rows[row] for row in order], spans, (k, l, distinct_l, e))
     made = defaultdict(list)
@@ -137,7 +137,7 @@ def clusters(side, per_cluster, values, rng):
 def test_groups_do_not_cross_clusters(promised, per_cluster):
     """A cell of whole clusters can always be cut between clusters, so no group needs rows of two."""
     x, y, values, cluster = clusters(8, per_cluster, 7, np.random.default_rng(3))
-    groups = assign([x, y], values, Guarantee.of(promised), Secret(3)).tolist()
+    groups = assign([x, y], values, Guarantee.of(promised), RandomSource(3)).tolist()
     seen = defaultdict(set)
     for group, home in zip(groups, cluster.tolist(), strict=True):
         seen[group].add(home)
@@ -157,7 +157,7 @@ def test_groups_are_far_narrower_than_dealt_ones():
         return np.mean(spread) / 4096
 
     guarantee = Guarantee.of({"l": 4})
-    near, far = (module.assign([x, y], values, guarantee, Secret(1)) for module in (local, deal))
+    near, far = (module.assign([x, y], values, guarantee, RandomSource(1)) for module in (local, deal))
     # The range of m uniform points is (m-1)/(m+1) on average: 0.6 for 4. A cell of 4 to 16 rows has a side near 1/20.
     assert width(far) > 0.55
     assert width(near) < 0.55 / 5
@@ -169,9 +169,9 @@ def test_threads_change_nothing(monkeypatch, coarse):
     rng = np.random.default_rng(6)
     quasi = [rng.integers(0, width, 5000).astype(np.int32) for width in (3, 50, 4000)]
     values = rng.integers(0, 12, 5000).astype(np.int32)
-    alone = assign(quasi, values, Guarantee.of({"l": 4}), Secret(11))
+    alone = assign(quasi, values, Guarantee.of({"l": 4}), RandomSource(11))
     monkeypatch.setattr(local, "COARSE", coarse)
-    assert np.array_equal(assign(quasi, values, Guarantee.of({"l": 4}), Secret(11)), alone)
+    assert np.array_equal(assign(quasi, values, Guarantee.of({"l": 4}), RandomSource(11)), alone)
 
 
 def test_ties_fall_to_either_side_at_random():
@@ -179,7 +179,7 @@ def test_ties_fall_to_either_side_at_random():
     codes, values, draws = np.array([0] + [1] * 7, np.int32), np.arange(8, dtype=np.int32), 2100
     beside = Counter()
     for seed in range(draws):
-        groups = assign([codes], values, Guarantee.of({"l": 4}), Secret(seed)).tolist()
+        groups = assign([codes], values, Guarantee.of({"l": 4}), RandomSource(seed)).tolist()
         mates = frozenset(row for row in range(1, 8) if groups[row] == groups[0])
         assert len(mates) == 3
         beside[mates] += 1
@@ -192,5 +192,5 @@ def test_ties_fall_to_either_side_at_random():
 
 def test_no_quasi_identifiers_is_one_cell():
     values = (np.arange(30) % 6).astype(np.int32)
-    groups = assign([], values, Guarantee.of({"l": 3}), Secret(0)).tolist()
+    groups = assign([], values, Guarantee.of({"l": 3}), RandomSource(0)).tolist()
     assert sorted(Counter(groups).values()) == [3] * 10

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from discreet.errors import InputError
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition.min_max_exact import LIMIT, assign, plan
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 from partition.multisets import groups_of, items_of, keeps, multisets, reach
 
 
@@ -54,5 +54,5 @@ def test_more_rows_are_refused():
     sensitive = np.arange(LIMIT + 1, dtype=np.int32)
     guarantee = Guarantee.of({"k": 2, "e": 1}, Scale(np.arange(LIMIT + 1)))
     with pytest.raises(InputError, match=rf"{LIMIT} rows at most, got {LIMIT + 1}.*\n.*use `min_max`"):
-        assign([], sensitive, guarantee, Secret(0))
-    assert assign([], sensitive[1:], guarantee, Secret(0)).size == LIMIT
+        assign([], sensitive, guarantee, RandomSource(0))
+    assert assign([], sensitive[1:], guarantee, RandomSource(0)).size == LIMIT

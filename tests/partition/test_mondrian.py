@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from discreet.guarantees import Histograms
 from discreet.partition import mondrian
 from discreet.partition.mondrian import assign
-from discreet.partition.secret import Secret
 from discreet.partition.sides import FEW
 from discreet.partition.space import Dimension, penalties
+from discreet.values.random import RandomSource
 from partition.spaces import (
     as_sets,
     branches,
@@ -65,7 +65,7 @@ def test_any_space_and_any_promise(case, seed, dimension, median):
     space, sensitive, promised = case
 
     def act():
-        return assign(space, sensitive, guarantee(promised), Secret(seed), dimension=dimension, median=median)
+        return assign(space, sensitive, guarantee(promised), RandomSource(seed), dimension=dimension, median=median)
 
     groups = untouched(space, sensitive, act)
     assert groups.dtype == np.int32
@@ -79,7 +79,7 @@ def test_any_space_and_any_promise(case, seed, dimension, median):
 @given(case=cases(forms=("range", "tree")), seed=st.integers(0, 2**32), in_turn=st.booleans())
 def test_cuts_are_those_of_the_rule(case, seed, in_turn):
     space, sensitive, promised = case
-    groups = assign(space, sensitive, guarantee(promised), Secret(seed), dimension=DIMENSIONS[in_turn])
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(seed), dimension=DIMENSIONS[in_turn])
     rows = list(range(sensitive.size))
     expected = by_hand(space, rows, sensitive, promised, len(space) - 1, in_turn=in_turn)
     assert as_sets(groups) == {frozenset(group) for group in expected}
@@ -89,7 +89,7 @@ def test_cuts_are_those_of_the_rule(case, seed, in_turn):
 @given(case=cases(), seed=st.integers(0, 2**32), dimension=st.sampled_from(DIMENSIONS), median=st.sampled_from(MEDIANS))
 def test_mondrian_leaves_nothing_to_cut(case, seed, dimension, median):
     space, sensitive, promised = case
-    groups = assign(space, sensitive, guarantee(promised), Secret(seed), dimension=dimension, median=median)
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(seed), dimension=dimension, median=median)
     for rows in members(groups):
         for axis in space:
             for parts in ways_to_cut(axis, rows):
@@ -113,7 +113,7 @@ def ways_to_cut(axis, rows):
 def test_paper_2_figure_1(dimension, median):
     """Seven rows, k = 3: two groups, and boxes no larger than those of the paper's own groups, whose NCP is 62."""
     space = [ranged(column) for column in GOLDEN.T]
-    groups = assign(space, alike(7), guarantee({"k": 3}), Secret(1), dimension=dimension, median=median)
+    groups = assign(space, alike(7), guarantee({"k": 3}), RandomSource(1), dimension=dimension, median=median)
     assert sorted(np.bincount(groups)) == [3, 4]
 
     def perimeter(groups):
@@ -128,10 +128,10 @@ def test_relaxed_medians_are_even():
     """Whatever repeats: halves differ by one row at most, so no group of different values has 2k rows."""
     values = np.array([1] * 30 + [2] * 6 + [3] * 5)
     for seed in range(5):
-        groups = assign([ranged(values)], alike(41), guarantee({"k": 4}), Secret(seed), median="relaxed")
+        groups = assign([ranged(values)], alike(41), guarantee({"k": 4}), RandomSource(seed), median="relaxed")
         for rows in members(groups):
             assert len(rows) < 8 or len(set(values[rows].tolist())) == 1
-    strict = assign([ranged(values)], alike(41), guarantee({"k": 4}), Secret(0))
+    strict = assign([ranged(values)], alike(41), guarantee({"k": 4}), RandomSource(0))
     assert sorted(np.bincount(strict)) == [5, 6, 30]
 
 
@@ -140,7 +140,7 @@ def test_relaxed_ties_fall_by_chance():
     space, draws = [ranged([1] * 6 + [2] * 2)], 600
     beside = np.zeros(8)
     for seed in range(draws):
-        groups = assign(space, alike(8), guarantee({"k": 4}), Secret(seed), median="relaxed")
+        groups = assign(space, alike(8), guarantee({"k": 4}), RandomSource(seed), median="relaxed")
         assert groups[6] == groups[7]
         beside += groups == groups[6]
     # Hoeffding: a frequency is this far from its chance with p < 2 exp(-20).
@@ -151,8 +151,8 @@ def test_turns_and_widths():
     """Rows that differ little in the first dimension, much in the second: only taking turns cuts the first."""
     x = Dimension(np.arange(7, dtype=np.int32), 8, np.array([0, 1, 2, 3, 4, 5, 6, 1000.0]))
     narrow = [x, ranged([0, 16, 0, 16, 0, 16, 0])]
-    widest = assign(narrow, alike(7), guarantee({"k": 3}), Secret(0))
-    in_turn = assign(narrow, alike(7), guarantee({"k": 3}), Secret(0), dimension="round_robin")
+    widest = assign(narrow, alike(7), guarantee({"k": 3}), RandomSource(0))
+    in_turn = assign(narrow, alike(7), guarantee({"k": 3}), RandomSource(0), dimension="round_robin")
     assert as_sets(widest) == {frozenset({0, 2, 4, 6}), frozenset({1, 3, 5})}
     assert as_sets(in_turn) == {frozenset({0, 1, 2}), frozenset({3, 4, 5, 6})}
 
@@ -161,7 +161,7 @@ def test_a_dimension_is_not_given_up():
     """The median cut breaks l on both sides of the median value; one nearer to the end keeps it."""
     values = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
     sensitive = np.array([0, 1, 0, 1, 2, 2, 2, 0, 1, 3], np.int32)
-    groups = assign([ranged(values)], sensitive, guarantee({"l": 2}), Secret(0))
+    groups = assign([ranged(values)], sensitive, guarantee({"l": 2}), RandomSource(0))
     assert as_sets(groups) == {frozenset({0, 1}), frozenset({2, 3}), frozenset(range(4, 10))}
 
 
@@ -171,7 +171,8 @@ def test_trees_are_cut_at_nodes():
     codes = rng.choice(8, 300, p=[0.2, 0.2, 0.2, 0.1, 0.1, 0.1, 0.09, 0.01]).astype(np.int32)
     space = [tree(codes, [0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 1, 1, 1, 1])]
     made = {
-        frozenset(codes[rows].tolist()) for rows in members(assign(space, alike(300), guarantee({"k": 9}), Secret(0)))
+        frozenset(codes[rows].tolist())
+        for rows in members(assign(space, alike(300), guarantee({"k": 9}), RandomSource(0)))
     }
     assert made == {frozenset(nodes) for nodes in ({0}, {1}, {2}, {3}, {4}, {5}, {6, 7})}
 
@@ -185,14 +186,14 @@ def test_names_of_a_set_do_not_matter(case, seed, data):
     for axis in space:
         names = np.array(data.draw(st.permutations(range(axis.size))), np.int32)
         renamed.append(named(names[axis.codes], axis.size) if axis.form == "set" else axis)
-    one, other = (assign(axes, sensitive, guarantee(promised), Secret(seed)) for axes in (space, renamed))
+    one, other = (assign(axes, sensitive, guarantee(promised), RandomSource(seed)) for axes in (space, renamed))
     assert np.array_equal(one, other)
 
 
 def test_sets_are_halved_by_rows():
     """Frequencies 8, 7, 6, 5, 4, 3, 2, 1, dealt to the lighter side: 18 rows on either."""
     codes = np.repeat(np.arange(8), range(8, 0, -1))
-    groups = assign([named(codes)], alike(36), guarantee({"k": 17}), Secret(0))
+    groups = assign([named(codes)], alike(36), guarantee({"k": 17}), RandomSource(0))
     assert sorted(np.bincount(groups)) == [18, 18]
     assert all(len(set(groups[codes == code].tolist())) == 1 for code in range(8))
 
@@ -204,9 +205,9 @@ def test_threads_change_nothing(monkeypatch, coarse, dimension):
     codes = [rng.integers(0, width, 5000).astype(np.int32) for width in (3, 50, 4000)]
     space = [tree(codes[0], [0, 0, 1]), named(codes[1]), Dimension(codes[2], 4000, np.arange(4000.0))]
     values = rng.integers(0, 8, 5000).astype(np.int32)
-    alone = assign(space, values, guarantee({"l": 4}), Secret(11), dimension=dimension)
+    alone = assign(space, values, guarantee({"l": 4}), RandomSource(11), dimension=dimension)
     monkeypatch.setattr(mondrian, "COARSE", coarse)
-    assert np.array_equal(assign(space, values, guarantee({"l": 4}), Secret(11), dimension=dimension), alone)
+    assert np.array_equal(assign(space, values, guarantee({"l": 4}), RandomSource(11), dimension=dimension), alone)
 
 
 @pytest.mark.parametrize("size", [200, 60_000, 2_000_000])
@@ -217,16 +218,16 @@ def test_many_codes(size, promised):
     codes = rng.integers(0, size, (2, 400)).astype(np.int32)
     sensitive = rng.integers(0, 8, 400).astype(np.int32)
     space = [Dimension(column, size, np.arange(size) / 4) for column in codes]
-    groups = assign(space, sensitive, guarantee(promised), Secret(2))
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(2))
     expected = by_hand(space, list(range(400)), sensitive, promised, 1, in_turn=False)
     assert as_sets(groups) == {frozenset(group) for group in expected}
 
 
 def test_missing_values_are_cut_off():
-    groups = assign([ranged(range(9), missing=3)], alike(12), guarantee({"k": 3}), Secret(0))
+    groups = assign([ranged(range(9), missing=3)], alike(12), guarantee({"k": 3}), RandomSource(0))
     assert as_sets(groups) == {frozenset(range(first, first + 3)) for first in (0, 3, 6, 9)}
 
 
 def test_nothing_to_cut_by():
     for space in ([], [ranged([4] * 9)], [named([0] * 9)], [tree([1] * 9, [0, 0])]):
-        assert assign(space, alike(9), guarantee({"k": 2}), Secret(0)).tolist() == [0] * 9
+        assert assign(space, alike(9), guarantee({"k": 2}), RandomSource(0)).tolist() == [0] * 9

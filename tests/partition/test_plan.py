@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.partition.plan import carry_out
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 
 @settings(max_examples=100, deadline=None)
@@ -18,7 +18,7 @@ def test_the_rows_of_a_value_take_the_places_of_that_value(values, seed):
     sensitive = np.array(values, np.int32)
     counts = np.bincount(sensitive)
     plan = np.arange(sensitive.size, dtype=np.int32)
-    groups = carry_out(plan, sensitive, counts, Secret(seed)).tolist()
+    groups = carry_out(plan, sensitive, counts, RandomSource(seed)).tolist()
     ends = np.cumsum(counts).tolist()
     for value in set(values):
         places = list(range(ends[value] - int(counts[value]), ends[value]))
@@ -34,7 +34,7 @@ def test_every_row_of_a_value_is_alike():
     counts, plan, draws = np.bincount(sensitive), np.arange(7, dtype=np.int32), 14_400
     seen = Counter()
     for seed in range(draws):
-        groups = carry_out(plan, sensitive, counts, Secret(seed)).tolist()
+        groups = carry_out(plan, sensitive, counts, RandomSource(seed)).tolist()
         seen[tuple(groups[row] for row in (1, 4, 5)), tuple(groups[row] for row in (0, 2, 3, 6))] += 1
     cells = list(product(permutations(range(3)), permutations(range(3, 7))))
     assert set(seen) <= set(cells)
@@ -47,4 +47,4 @@ def test_every_row_of_a_value_is_alike():
 def test_an_unseeded_plan_is_drawn_anew():
     sensitive = np.zeros(40, np.int32)
     counts, plan = np.array([40]), np.arange(40, dtype=np.int32)
-    assert len({tuple(carry_out(plan, sensitive, counts, Secret()).tolist()) for _ in range(5)}) == 5
+    assert len({tuple(carry_out(plan, sensitive, counts, RandomSource()).tolist()) for _ in range(5)}) == 5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition.kernels import shuffle
 from discreet.partition.random import assign
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 from partition.multisets import keeps, multisets
 
 
@@ -24,8 +24,8 @@ def test_random_closes_groups_early(case, seed):
     counts, marks, k, e = case
     sensitive = np.random.default_rng(seed).permutation(np.repeat(np.arange(marks.size), counts)).astype(np.int32)
     guarantee = Guarantee.of({"k": k, "e": e}, Scale(marks))
-    groups = assign([], sensitive, guarantee, Secret(seed)).tolist()
-    order = shuffle(Secret(seed).words(sensitive.size)).tolist()
+    groups = assign([], sensitive, guarantee, RandomSource(seed)).tolist()
+    order = shuffle(RandomSource(seed).words(sensitive.size)).tolist()
     closed, scanned = [], []
     for row in order:
         scanned.append(row)
@@ -44,7 +44,7 @@ def test_groups_do_not_follow_row_order():
     """Two rows of a group are as far apart in the table as any two rows: a third of its length on average."""
     n = 20_000
     sensitive = np.arange(n, dtype=np.int32)
-    groups = assign([], sensitive, Guarantee.of({"k": 2, "e": 0}, Scale(np.arange(n))), Secret(5))
+    groups = assign([], sensitive, Guarantee.of({"k": 2, "e": 0}, Scale(np.arange(n))), RandomSource(5))
     pairs = np.argsort(groups, kind="stable").reshape(-1, 2)
     distance = np.abs(pairs[:, 0] - pairs[:, 1]) / n
     # the distance of two uniform points has mean 1/3 and variance 1/18; six standard errors
@@ -54,5 +54,5 @@ def test_groups_do_not_follow_row_order():
 def test_many_leftovers_are_placed_quickly():
     """One value is rare, and no group does without it: after it was met for the last time, all rows are left over."""
     sensitive = np.random.default_rng(1).permutation(np.append(np.arange(300_000) % 4, 4)).astype(np.int32)
-    groups = assign([], sensitive, Guarantee.of({"k": 5, "e": 0}, Scale(np.arange(5))), Secret(0))
+    groups = assign([], sensitive, Guarantee.of({"k": 5, "e": 0}, Scale(np.arange(5))), RandomSource(0))
     assert set(groups.tolist()) == {0}

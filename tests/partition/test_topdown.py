@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from discreet.guarantees import Histograms
 from discreet.partition import topdown
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension, penalties
 from discreet.partition.topdown import assign
+from discreet.values.random import RandomSource
 from partition.spaces import as_sets, cases, guarantee, keeps, members, named, ranged, tree, untouched
 
 GOLDEN = np.array([(1, 1), (2, 2), (1, 4), (2, 3), (3, 1), (3, 2), (5, 4)])  # rows A to G of paper 2, figure 1
@@ -25,7 +25,7 @@ def test_topdown_keeps_its_promises(case, seed):
     space, sensitive, promised = case
 
     def act():
-        return assign(space, sensitive, guarantee(promised), Secret(seed))
+        return assign(space, sensitive, guarantee(promised), RandomSource(seed))
 
     groups = untouched(space, sensitive, act)
     assert groups.dtype == np.int32
@@ -40,7 +40,7 @@ def test_topdown_keeps_its_promises(case, seed):
 def test_rows_that_are_not_needed_may_be_left_out(case, seed, data):
     space, sensitive, promised = case
     needed = data.draw(st.integers(1, sensitive.size))
-    groups = assign(space, sensitive, guarantee(promised), Secret(seed), needed=needed)
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(seed), needed=needed)
     assert (groups[:needed] >= 0).all()
     kept = np.flatnonzero(groups >= 0)
     assert all(keeps(sensitive[kept[rows]].tolist(), promised) for rows in members(groups[kept]))
@@ -56,7 +56,7 @@ def test_paper_2_figure_1():
     assert perimeter(np.array([0, 0, 0, 0, 1, 1, 1])) == 62
     found = []
     for seed in range(40):
-        groups = assign(space, alike(7), guarantee({"k": 3}), Secret(seed))
+        groups = assign(space, alike(7), guarantee({"k": 3}), RandomSource(seed))
         assert sorted(np.bincount(groups)) == [3, 4]
         found.append(perimeter(groups))
     assert min(found) <= 62
@@ -70,7 +70,7 @@ def test_groups_do_not_cross_clusters(promised, per_cluster):
     x, y = np.divmod(np.repeat(np.arange(16), per_cluster), 4)
     sensitive = np.tile(np.arange(per_cluster) % 7, 16).astype(np.int32)
     space = [ranged(100 * side + rng.integers(0, 10, side.size)) for side in (x, y)]
-    groups = assign(space, sensitive, guarantee(promised), Secret(3))
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(3))
     for rows in members(groups):
         assert len({(x[row], y[row]) for row in rows}) == 1
 
@@ -79,7 +79,7 @@ def test_an_outlier_joins_its_neighbour():
     """Two rows far out cannot stand alone; they join the nearer of two clusters, or take rows of it."""
     values = np.array([*range(10), *range(50, 60), 70, 72])
     for seed in range(10):
-        groups = assign([ranged(values)], alike(22), guarantee({"k": 4}), Secret(seed))
+        groups = assign([ranged(values)], alike(22), guarantee({"k": 4}), RandomSource(seed))
         assert min(np.bincount(groups)) >= 4
         assert groups[20] == groups[21]
         assert values[groups == groups[20]].min() >= 50
@@ -87,7 +87,7 @@ def test_an_outlier_joins_its_neighbour():
 
 def test_rows_that_are_all_alike_are_dealt_evenly():
     sensitive = np.arange(64, dtype=np.int32) % 8
-    groups = assign([ranged([5] * 64), named([2] * 64)], sensitive, guarantee({"k": 8}), Secret(0))
+    groups = assign([ranged([5] * 64), named([2] * 64)], sensitive, guarantee({"k": 8}), RandomSource(0))
     assert np.bincount(groups).tolist() == [8] * 8
 
 
@@ -100,7 +100,7 @@ def test_boxes_are_far_smaller_than_by_chance():
         tree(latent, [0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 1, 1, 1, 1]),
         named(latent),
     ]
-    groups = assign(space, alike(4000), guarantee({"k": 10}), Secret(1))
+    groups = assign(space, alike(4000), guarantee({"k": 10}), RandomSource(1))
     near, far = penalties(space, groups), penalties(space, rng.permutation(groups))
     assert (near.mean(axis=0) < far.mean(axis=0) / 10).all()
 
@@ -112,18 +112,20 @@ def test_threads_change_nothing(monkeypatch, coarse, promised):
     codes = [rng.integers(0, width, 3000).astype(np.int32) for width in (3, 50, 4000)]
     space = [tree(codes[0], [0, 0, 1]), named(codes[1]), Dimension(codes[2], 4000, np.arange(4000.0))]
     values = rng.integers(0, 8, 3000).astype(np.int32)
-    alone = assign(space, values, guarantee(promised), Secret(11))
+    alone = assign(space, values, guarantee(promised), RandomSource(11))
     monkeypatch.setattr(topdown, "COARSE", coarse)
-    assert np.array_equal(assign(space, values, guarantee(promised), Secret(11)), alone)
+    assert np.array_equal(assign(space, values, guarantee(promised), RandomSource(11)), alone)
 
 
 def test_seeds_matter():
     rng = np.random.default_rng(1)
     space = [ranged(rng.integers(0, 30, 400)), ranged(rng.integers(0, 30, 400))]
-    made = {frozenset(as_sets(assign(space, alike(400), guarantee({"k": 5}), Secret(seed)))) for seed in range(10)}
+    made = {
+        frozenset(as_sets(assign(space, alike(400), guarantee({"k": 5}), RandomSource(seed)))) for seed in range(10)
+    }
     assert len(made) == 10
 
 
 def test_no_dimensions():
-    groups = assign([], alike(12), guarantee({"k": 3}), Secret(0))
+    groups = assign([], alike(12), guarantee({"k": 3}), RandomSource(0))
     assert np.bincount(groups).tolist() == [3] * 4

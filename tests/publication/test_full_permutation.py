@@ -17,10 +17,10 @@ from discreet import Policy, metrics, open_release, publish, read, verify
 from discreet.errors import GuaranteeError, InputError, InternalError, PolicyError
 from discreet.guarantees import Histograms
 from discreet.partition import PARTITIONS
-from discreet.partition.secret import Secret
 from discreet.publication import full_permutation
 from discreet.publication.draft import Draft
 from discreet.publication.publish import publish_groups
+from discreet.values.random import RandomSource
 
 PEOPLE = 300
 DRAW = np.random.default_rng(5)
@@ -139,7 +139,7 @@ def draft(groups, *, seed):
     table = read(pa.table({"q": np.zeros(len(groups), np.int8), "ill": np.zeros(len(groups), np.int8)}))
     codes, groups = table.codes("ill"), np.asarray(groups, np.int32)
     table.close()
-    return Draft(table, policy_for(["q"]), codes, groups, Histograms.of(groups, codes.codes), Secret(seed))
+    return Draft(table, policy_for(["q"]), codes, groups, Histograms.of(groups, codes.codes), RandomSource(seed))
 
 
 def many_groups(columns, times, *, seed):
@@ -198,7 +198,7 @@ def released(columns, size, *, seed, to):
     mixed = np.random.default_rng(seed).permutation(rows)
     with read(private.take(mixed)) as table:
         groups = (mixed // size).astype(np.int32)
-        made = publish_groups(table, policy_for(names), table.codes("ill"), groups, to=to, secret=Secret(seed))
+        made = publish_groups(table, policy_for(names), table.codes("ill"), groups, to=to, secret=RandomSource(seed))
     pqt = pq.read_table(made.file("pqt"))
     order = np.argsort(pqt["q0"].to_numpy(), kind="stable")  # people by their number
     return [pqt[name].to_numpy()[order].reshape(-1, size) for name in names]

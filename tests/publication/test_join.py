@@ -17,10 +17,10 @@ from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyE
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.join import join
-from discreet.partition.secret import Secret
 from discreet.partition.space import Dimension
 from discreet.release.manifest import NAME
 from discreet.release.release import digest
+from discreet.values.random import RandomSource
 
 MICRODATA = {"A": (1, 1), "B": (2, 2), "C": (1, 4), "D": (2, 3), "E": (3, 1), "F": (3, 2), "G": (5, 4)}
 PUBLIC = {name: point for name, point in MICRODATA.items() if name != "D"}
@@ -89,7 +89,7 @@ def test_every_joined_group_has_k_rows_and_a_private_one(partition: str, variant
             space.append(Dimension(chance.integers(0, 4, rows).astype(np.int32), 4, levels=nodes))
         sensitive = (np.arange(private) % 4).astype(np.int32)
         guarantee = Guarantee.of({"k": 4, "l": 2})
-        groups, parts = join(space, sensitive, guarantee, PARTITIONS[partition], {}, variant, Secret(seed))
+        groups, parts = join(space, sensitive, guarantee, PARTITIONS[partition], {}, variant, RandomSource(seed))
         assert (groups[:private] >= 0).all()
         shown = groups >= 0
         assert np.bincount(groups[shown]).min() >= 4
@@ -285,7 +285,7 @@ def test_missing_values_are_boxes_of_their_own() -> None:
     codes = np.array([0, 1, 0, 4, 0, 1, 2, 3, 4, 4], np.int32)  # 4 is missing
     space = [Dimension(codes, 5, np.array([0.0, 1, 2, 3, 6]), missing=True)]
     parts = join(
-        space, np.zeros(4, np.int32), Guarantee.of({"k": 4}), PARTITIONS["mondrian"], {}, "refinement", Secret(1)
+        space, np.zeros(4, np.int32), Guarantee.of({"k": 4}), PARTITIONS["mondrian"], {}, "refinement", RandomSource(1)
     )[1]
     assert parts.tolist() == [0, 0, 0, 0, 0, 0, -1, -1, 0, 0]
 

@@ -15,9 +15,9 @@ import pytest
 
 from discreet import Policy, open_release, publish, read, verify
 from discreet.guarantees import Histograms
-from discreet.partition.secret import Secret
 from discreet.publication.draft import Draft
 from discreet.publication.permutation import shuffled
+from discreet.values.random import RandomSource
 
 PEOPLE = 600
 DRAW = np.random.default_rng(11)
@@ -37,7 +37,7 @@ def draft(values, groups, *, seed):
     policy = Policy(quasi=["q"], sensitive="s", guarantee={"k": 2}, publication="permutation")
     codes, groups = table.codes("s"), np.asarray(groups, np.int32)
     table.close()
-    return Draft(table, policy, codes, groups, Histograms.of(groups, codes.codes), Secret(seed))
+    return Draft(table, policy, codes, groups, Histograms.of(groups, codes.codes), RandomSource(seed))
 
 
 def many_groups(values, times, *, seed):

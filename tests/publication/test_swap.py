@@ -20,9 +20,9 @@ from discreet import Policy, publish, verify
 from discreet.cli import app
 from discreet.errors import GuaranteeError, PolicyError
 from discreet.guarantees import Guarantee, Scale
-from discreet.partition.secret import Secret
 from discreet.publication.swap import links, pair, reaches, swap, windows
-from discreet.table.encode import encode
+from discreet.values.codes import encode
+from discreet.values.random import RandomSource
 
 
 def by_definition(values, k, e):
@@ -105,7 +105,7 @@ def test_swap_windows_contain_every_link(case, random):
     low, high = windows(counts, guarantee, np.arange(counts.size))
     last = np.cumsum(counts)
     for seed in range(5):
-        shown = swap(codes.codes, guarantee, Secret(seed))
+        shown = swap(codes.codes, guarantee, RandomSource(seed))
         assert sorted(shown) == sorted(codes.codes)
         for own, seen in zip(codes.codes, shown, strict=True):
             # some rank that holds the row's own value lies in the window
@@ -121,7 +121,7 @@ def test_swap_windows_hold_different_ranks_for_all_rows_at_once():
     low, high = windows(counts, guarantee, np.arange(counts.size))
     last = np.cumsum(counts)
     for seed in range(500):
-        shown = swap(codes.codes, guarantee, Secret(seed))
+        shown = swap(codes.codes, guarantee, RandomSource(seed))
         for v in range(counts.size):  # earliest deadline first is optimal for intervals
             ranks = set(range(last[v] - counts[v] + 1, last[v] + 1))
             for window in sorted((high[s], low[s]) for s in shown[codes.codes == v]):
@@ -157,7 +157,7 @@ def test_values_are_kept_as_often_as_the_algorithm_says(values, k, e):
     codes, guarantee = promised(pa.array(values), k, e)
     expected = staying(by_definition(values, k, e))
     tries = 6000
-    kept = np.mean([swap(codes.codes, guarantee, Secret(seed)) == codes.codes for seed in range(tries)], axis=0)
+    kept = np.mean([swap(codes.codes, guarantee, RandomSource(seed)) == codes.codes for seed in range(tries)], axis=0)
     assert (np.abs(kept - expected) <= 5 * np.sqrt(np.maximum(expected * (1 - expected), 1e-9) / tries)).all()
 
 
@@ -165,7 +165,7 @@ def test_partners_are_drawn_evenly():
     """All ranks reach all: each row is equally likely to show each of the other values."""
     codes, guarantee = promised(pa.array([1, 2, 3, 4, 5, 6]), 6, 0)
     tries = 9000
-    shown = np.array([swap(codes.codes, guarantee, Secret(seed)) for seed in range(tries)])
+    shown = np.array([swap(codes.codes, guarantee, RandomSource(seed)) for seed in range(tries)])
     for row in range(6):
         seen = np.bincount(shown[:, row], minlength=6) / tries
         expected = np.where(np.arange(6) == row, 0, 1 / 5)
@@ -176,7 +176,7 @@ def test_ties_take_part_and_their_order_is_drawn():
     """Rows with the same value are equally likely to end up with each other's and with other values."""
     codes, guarantee = promised(pa.array([1, 1, 2, 3]), 3, 0)
     tries = 6000
-    shown = np.array([swap(codes.codes, guarantee, Secret(seed)) for seed in range(tries)])
+    shown = np.array([swap(codes.codes, guarantee, RandomSource(seed)) for seed in range(tries)])
     for value in range(3):
         often = [(shown[:, row] == value).mean() for row in (0, 1)]
         assert abs(often[0] - often[1]) <= 5 * np.sqrt(0.5 / tries)

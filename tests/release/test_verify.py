@@ -17,13 +17,13 @@ from pydantic import ValidationError
 
 from discreet import open_release, read, verify
 from discreet.errors import ReleaseError, VerificationError
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication.publish import publish_groups
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
 from discreet.release.release import digest
 from discreet.release.shapes import misfit
+from discreet.values.random import RandomSource
 
 VALUES = ["angina", "bronchitis", "colic", "dyspepsia"]
 GUARANTEE = {"l": 2, "k": 4, "distinct_l": 3}
@@ -656,7 +656,7 @@ def made_permutation(place, form="parquet", pays=PAYS, type_=None, guarantee=RAN
     private = read(table)
     groups = np.repeat(np.arange(3, dtype=np.int32), 4)
     # seeded: which value the last row has decides what else is found when that row is lost
-    publish_groups(private, policy, private.codes("pay"), groups, to=place, format=form, secret=Secret(1))
+    publish_groups(private, policy, private.codes("pay"), groups, to=place, format=form, secret=RandomSource(1))
     private.close()
     return place
 

@@ -377,14 +377,14 @@ from discreet.errors import DiscreetError
 from discreet.guarantees.tally import tally
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 n, place = int(sys.argv[1]), Path(sys.argv[2])
 rng = np.random.default_rng(7)
 table = pa.table({"age": rng.integers(0, 90, n), "zip": rng.integers(0, 10**6, n), "ill": np.arange(n) % 7})
 policy = Policy(quasi=["age", "zip"], sensitive="ill", guarantee={"l": 3}, partition="deal")
 codes = np.arange(6, dtype=np.int32)
-tally(PARTITIONS["deal"].assign([], codes, Guarantee.of(policy.guarantee), Secret(1)), codes)
+tally(PARTITIONS["deal"].assign([], codes, Guarantee.of(policy.guarantee), RandomSource(1)), codes)
 
 
 def run(target):

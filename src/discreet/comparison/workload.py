@@ -27,8 +27,8 @@ from discreet.policy import Policy
 from discreet.publication.axes import UNORDERED
 from discreet.publication.draft import present
 from discreet.table import Table
-from discreet.table.encode import Codes
 from discreet.table.table import RELATION
+from discreet.values.codes import Codes
 
 SELECTIVITY = (0.05, 0.10)
 FAR = (0.02, 0.20)  # matching rows beyond which a question is drawn again

@@ -15,7 +15,7 @@ from discreet.guarantees.histograms import Histograms
 from discreet.guarantees.k import K
 from discreet.guarantees.k_e import DistinctK, E
 from discreet.guarantees.l import L
-from discreet.guarantees.scale import Marks, Scale
+from discreet.values.positions import Marks, Scale
 
 __all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "Thresholds", "sentences"]
 

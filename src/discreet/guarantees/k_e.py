@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.guarantees.distinct_l import DistinctL
 from discreet.guarantees.histograms import Histograms
-from discreet.guarantees.scale import Scale
+from discreet.values.positions import Scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.partition.kernels import IntArray
-    from discreet.partition.secret import Secret
     from discreet.partition.space import Dimension
+    from discreet.values.random import RandomSource
 
 
 SHARE = "a share from 0 to 1"
@@ -41,7 +41,9 @@ class Partition:
     selects: bool = False  # whether it can be told that only some rows are needed
     options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
 
-    def assign(self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+    def assign(
+        self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource
+    ) -> IntArray:
         """The group of every row. Kernels are compiled when first used, so the import waits until here."""
         groups: IntArray = import_module(f"discreet.partition.{self.name}").assign(quasi, sensitive, guarantee, secret)
         return groups
@@ -51,7 +53,7 @@ class Partition:
         space: Sequence[Dimension],
         sensitive: IntArray,
         guarantee: Guarantee,
-        secret: Secret,
+        secret: RandomSource,
         options: Mapping[str, Any],
         needed: int | None = None,
     ) -> IntArray:

@@ -25,8 +25,8 @@ from discreet.partition.boxes import points_of
 from discreet.partition.frame import frame
 from discreet.partition.halves import part
 from discreet.partition.kernels import IntArray, deal_cells, shuffle
-from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
+from discreet.values.random import RandomSource
 
 COARSE = 1 << 15  # rows below which all is left to one thread
 TRIES = 5
@@ -36,7 +36,7 @@ def assign(
     space: Sequence[Dimension],
     sensitive: Codes,
     guarantee: Guarantee,
-    secret: Secret,
+    secret: RandomSource,
     *,
     tries: int = TRIES,
     boundary: Literal["moved", "fixed"] = "moved",

@@ -17,12 +17,12 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray
 from discreet.partition.plan import carry_out
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 Plan: TypeAlias = Callable[[IntArray, MarkArray, int, float], IntArray]
 
 
-def assign_sorted(plan: Plan, sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def assign_sorted(plan: Plan, sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row, by a plan made from the counts and marks of the values that occur."""
     counts = np.bincount(sensitive)
     held = np.flatnonzero(counts)

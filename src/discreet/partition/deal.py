@@ -15,10 +15,10 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray, capacity, deal_out
 from discreet.partition.plan import carry_out
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 
-def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at."""
     counts = np.bincount(sensitive)
     return carry_out(plan(counts, *guarantee.thresholds), sensitive, counts, secret)

@@ -34,8 +34,8 @@ from discreet.guarantees import Guarantee, Thresholds
 from discreet.partition.lattice import Groups, Lattice, Point
 from discreet.partition.losses import LOSSES
 from discreet.partition.merge import Counts
-from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
+from discreet.values.random import RandomSource
 
 Aim: TypeAlias = Literal["ncp", "discernibility"]
 
@@ -58,7 +58,7 @@ def assign(
     space: Sequence[Dimension],
     sensitive: Codes,
     guarantee: Guarantee,
-    secret: Secret,
+    secret: RandomSource,
     *,
     suppression: float = 0.0,
     loss: Aim = "ncp",

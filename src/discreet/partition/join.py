@@ -29,9 +29,9 @@ from discreet.guarantees import Guarantee
 from discreet.partition import Partition
 from discreet.partition.inside import smallest_boxes
 from discreet.partition.merge import sort_by
-from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
 from discreet.partition.trim import trim
+from discreet.values.random import RandomSource
 
 ABSENT = -1
 
@@ -43,14 +43,14 @@ def join(
     partition: Partition,
     options: Mapping[str, Any],
     variant: Literal["direct", "refinement"],
-    secret: Secret,
+    secret: RandomSource,
 ) -> tuple[Codes, Codes]:
     """The group of every row of the space, -1 if it is left out, and its sensitive group."""
     rows, private = space[0].codes.size, sensitive.size
     k = guarantee.thresholds.k
     of_k = Guarantee.of({"k": k})
 
-    def place(chosen: Codes, chance: Secret) -> Codes:
+    def place(chosen: Codes, chance: RandomSource) -> Codes:
         part = [replace(dimension, codes=dimension.codes[chosen]) for dimension in space]
         alike, needed = np.zeros(chosen.size, np.int32), int(np.searchsorted(chosen, private))
         return np.asarray(partition.place(part, alike, of_k, chance, options, needed), np.int32)
@@ -65,7 +65,7 @@ def join(
     return _pruned(space, groups, private, k), parts
 
 
-def _within(parts: Codes, private: int, place: Callable[[Codes, Secret], Codes], secret: Secret) -> Codes:
+def _within(parts: Codes, private: int, place: Callable[[Codes, RandomSource], Codes], secret: RandomSource) -> Codes:
     """Groups of the rows of each part; parts are numbered from 0, and each has its own chance."""
     inside = np.flatnonzero(parts >= 0).astype(np.int32)
     count = int(parts[:private].max()) + 1

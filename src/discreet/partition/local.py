@@ -17,12 +17,12 @@ import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, deal_cells, shuffle
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 COARSE = 1 << 18  # rows below which a cell is left to one thread
 
 
-def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row."""
     n, thresholds = sensitive.size, guarantee.thresholds
     order = shuffle(secret.words(n))

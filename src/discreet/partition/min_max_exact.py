@@ -19,7 +19,7 @@ from discreet.guarantees import Guarantee
 from discreet.partition import min_max
 from discreet.partition.cuts import assign_sorted
 from discreet.partition.kernels import IntArray, MarkArray
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 LIMIT = 40
 
@@ -40,7 +40,7 @@ class Step(NamedTuple):
     widest: Any
 
 
-def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at."""
     if sensitive.size > LIMIT:
         raise InputError(

@@ -16,10 +16,10 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.cuts import assign_sorted, lay_out, wide
 from discreet.partition.kernels import IntArray, MarkArray
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 
-def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at."""
     return assign_sorted(plan, sensitive, guarantee, secret)
 

@@ -25,9 +25,9 @@ from discreet.partition.frame import RANGE, TREE, common_level, frame, range_cos
 from discreet.partition.kernels import IntArray, shuffle
 from discreet.partition.medians import cut_range
 from discreet.partition.promises import fewest_rows
-from discreet.partition.secret import Secret
 from discreet.partition.sides import cut_set, cut_tree
 from discreet.partition.space import Codes, Dimension
+from discreet.values.random import RandomSource
 
 COARSE = 1 << 16  # rows below which a part is left to one thread
 
@@ -36,7 +36,7 @@ def assign(
     space: Sequence[Dimension],
     sensitive: Codes,
     guarantee: Guarantee,
-    secret: Secret,
+    secret: RandomSource,
     *,
     dimension: Literal["widest", "round_robin"] = "widest",
     median: Literal["strict", "relaxed"] = "strict",

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.partition.kernels import IntArray, shuffle_by_value
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 
-def carry_out(plan: IntArray, sensitive: IntArray, counts: IntArray, secret: Secret) -> IntArray:
+def carry_out(plan: IntArray, sensitive: IntArray, counts: IntArray, secret: RandomSource) -> IntArray:
     """The group of every row."""
     groups = np.empty_like(plan)
     groups[shuffle_by_value(sensitive, counts, secret.words(sensitive.size))] = plan

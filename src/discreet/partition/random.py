@@ -15,10 +15,10 @@ import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray, shuffle
-from discreet.partition.secret import Secret
+from discreet.values.random import RandomSource
 
 
-def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at.
 
     The paper scans rows as they stand. Neighbours in the table would then share a group, and the

@@ -25,8 +25,8 @@ from discreet.partition.frame import frame
 from discreet.partition.kernels import IntArray, divide, shuffle
 from discreet.partition.mending import mend
 from discreet.partition.promises import fewest_rows, keeps, only_counts
-from discreet.partition.secret import Secret
 from discreet.partition.space import Codes, Dimension
+from discreet.values.random import RandomSource
 
 COARSE = 1 << 16  # rows below which all is left to one thread
 ROUNDS = 3
@@ -34,7 +34,12 @@ SAMPLE = 4096  # rows, which are in random order, among which those that lie far
 
 
 def assign(
-    space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, secret: Secret, *, needed: int | None = None
+    space: Sequence[Dimension],
+    sensitive: Codes,
+    guarantee: Guarantee,
+    secret: RandomSource,
+    *,
+    needed: int | None = None,
 ) -> Codes:
     """The group of every row; -1 for some of those that share none with the first rows, if only these are `needed`."""
     n, rule, dims = sensitive.size, guarantee.thresholds, frame(space)

@@ -22,7 +22,7 @@ from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.draft import present
 from discreet.table import Table
-from discreet.table.encode import Codes
+from discreet.values.codes import Codes
 
 UNORDERED = {"string", "boolean"}
 FARTHEST = np.finfo(np.float64).max / 4  # distances are added up

@@ -16,12 +16,12 @@ from sqlglot import exp
 from discreet.engines import connect
 from discreet.errors import InternalError
 from discreet.guarantees import Histograms
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.release.manifest import FieldSpec
 from discreet.release.shapes.file import named
 from discreet.table import Table
-from discreet.table.encode import Codes
+from discreet.values.codes import Codes
+from discreet.values.random import RandomSource
 
 if TYPE_CHECKING:
     from discreet.publication.axes import Axis
@@ -45,7 +45,7 @@ class Draft:
     sensitive: Codes
     groups: npt.NDArray[np.int32]
     histograms: Histograms
-    secret: Secret
+    secret: RandomSource
     axes: Sequence[Axis] = ()
     kept: npt.NDArray[np.bool_] | None = None
 

@@ -21,7 +21,7 @@ from discreet.publication.draft import Draft, number, present, store_rows
 from discreet.release.manifest import TableSpec
 from discreet.release.shapes.file import link
 from discreet.release.write import Sheet
-from discreet.table.encode import Codes
+from discreet.values.codes import Codes
 
 
 def sheets(draft: Draft) -> Sequence[Sheet]:

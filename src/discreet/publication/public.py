@@ -20,8 +20,8 @@ from discreet.policy import Policy
 from discreet.publication.axes import UNORDERED, Axis, axis_of
 from discreet.publication.draft import present
 from discreet.table import Table
-from discreet.table.encode import encode
 from discreet.table.table import RELATION
+from discreet.values.codes import encode
 from discreet.words import nearest
 
 PLACE = "place in the table"

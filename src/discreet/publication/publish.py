@@ -15,7 +15,6 @@ import pyarrow as pa
 from discreet.errors import GuaranteeError, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms, Scale
 from discreet.partition import PARTITIONS
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes
@@ -27,7 +26,8 @@ from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise, Window
 from discreet.release.write import free, write
 from discreet.table import Table, read
-from discreet.table.encode import Codes
+from discreet.values.codes import Codes
+from discreet.values.random import RandomSource
 
 FORMATS = ("parquet", "csv")
 INEXACT_IN_CSV = re.compile(r"HUGEINT|UBIGINT|FLOAT|DECIMAL|TIMESTAMP_NS|TIME ZONE")
@@ -60,7 +60,7 @@ def publish(
             "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
             hint="pass public=…, or --public FILE" if public is None else 'set publication = "join", or leave it out',
         )
-    secret = Secret(seed)
+    secret = RandomSource(seed)
     if not isinstance(table, Table):
         with read(table) as private:
             return publish(private, policy, to=to, public=public, seed=seed, format=format, progress=progress)
@@ -89,7 +89,7 @@ def publish(
     )
 
 
-def grouped(table: Table, policy: Policy, secret: Secret) -> npt.NDArray[np.int32]:
+def grouped(table: Table, policy: Policy, secret: RandomSource) -> npt.NDArray[np.int32]:
     """The groups that a table would be published in by itself."""
     policy.fit(table.columns)
     sensitive = _sensitive(table, policy)
@@ -107,7 +107,7 @@ def publish_groups(
     quasi: Sequence[Axis] = (),
     to: Path,
     format: Literal["parquet", "csv"] = "parquet",
-    secret: Secret | None = None,
+    secret: RandomSource | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish rows whose groups are decided; those with none (-1) are left out.
@@ -125,7 +125,7 @@ def publish_groups(
     histograms = Histograms.of(groups, sensitive.codes)
     if not _promised(policy, sensitive).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
-    secret = secret or Secret()
+    secret = secret or RandomSource()
     draft = Draft(table, policy, sensitive, groups, histograms, secret, quasi, kept)
     more = {"window": _window(policy), "boxes": sides(draft) if boxed else None}
     promise = stated(draft, rows=int(groups.size), groups=int(histograms.starts.size), **more)
@@ -142,7 +142,7 @@ def _publish_joined(
     *,
     to: Path,
     format: Literal["parquet", "csv"],
-    secret: Secret,
+    secret: RandomSource,
     progress: Callable[[str], None],
 ) -> Release:
     """Publish rows in boxes together with public ones."""
@@ -262,7 +262,7 @@ def _partition(
     quasi: Sequence[Axis],
     sensitive: Codes,
     guarantee: Guarantee,
-    secret: Secret,
+    secret: RandomSource,
 ) -> npt.NDArray[np.int32]:
     partition = PARTITIONS[policy.grouping]
     if not partition.spatial:

@@ -24,11 +24,11 @@ from sqlglot import exp
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition.cuts import wide
 from discreet.partition.kernels import IntArray, MarkArray, UIntArray, below, shuffle, shuffle_by_value
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication.draft import Draft, ascending, number, store_rows
 from discreet.release.manifest import TableSpec, Window
 from discreet.release.write import Sheet
+from discreet.values.random import RandomSource
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 BLOCK = 64  # ranks that are counted one by one: a line of the processor's cache
@@ -79,7 +79,7 @@ def _guarantee(draft: Draft) -> Guarantee:
     return Guarantee.of(policy.guarantee, Scale.of(draft.sensitive.domain, policy.sensitive_column))
 
 
-def swap(sensitive: IntArray, guarantee: Guarantee, secret: Secret) -> IntArray:
+def swap(sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The code of the sensitive value that every row gets; ranks among equal values are drawn."""
     counts = np.bincount(sensitive)
     held = np.flatnonzero(counts)

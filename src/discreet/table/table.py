@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from discreet.engines import Engine
 from discreet.errors import EngineError, InputError
-from discreet.table.encode import Codes, encode
+from discreet.values.codes import Codes, encode
 
 if TYPE_CHECKING:
     from discreet.table.profile import Profile

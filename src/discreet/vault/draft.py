@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 
 from discreet.errors import InternalError
 from discreet.guarantees import Guarantee, Histograms
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft
 from discreet.table import Table
-from discreet.table.encode import Codes
+from discreet.values.codes import Codes
+from discreet.values.random import RandomSource
 from discreet.vault.rows import is_set, values_at
 from discreet.vault.store.store import SENSITIVE, VaultStore
 from discreet.vault.tree.model import Box, Ints, Leaf
@@ -47,7 +47,7 @@ def draft(store: VaultStore, policy: Policy, schema: pa.Schema, shape: Table) ->
     if not Guarantee.of(policy.guarantee).holds(histograms).all():
         raise InternalError("a group of the vault does not keep the guarantee; nothing was published")
     sensitive = Codes(histograms.values, values.domain, values.missing)
-    return Draft(shape, policy, sensitive, pointing, histograms, Secret(), axes)
+    return Draft(shape, policy, sensitive, pointing, histograms, RandomSource(), axes)
 
 
 class _Side:

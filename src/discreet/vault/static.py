@@ -18,11 +18,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.errors import InputError
-from discreet.partition.secret import Secret
 from discreet.policy import Policy
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release import Release
 from discreet.table import Table, read
+from discreet.values.random import RandomSource
 from discreet.vault.intake import quasi
 from discreet.vault.rows import places
 from discreet.vault.safety.rule import Rule
@@ -64,14 +64,14 @@ def _published(rows: pa.Table, policy: Policy, groups: Numbers, to: Path, seed: 
     with read(rows) as table:
         present = policy.sensitive if policy.missing_sensitive == "withhold" else None
         sensitive = table.codes(policy.sensitive or "", present=present)
-        return publish_groups(table, policy, sensitive, groups, to=to, secret=Secret(seed))
+        return publish_groups(table, policy, sensitive, groups, to=to, secret=RandomSource(seed))
 
 
 def _grouped(rows: pa.Table, policy: Policy, seed: int | None, cuts: Cuts) -> Numbers:
     """The group of every row."""
     if cuts == "policy":
         with read(rows) as table:
-            return grouped(table, policy, Secret(seed))
+            return grouped(table, policy, RandomSource(seed))
     columns = tuple(quasi(policy, rows.schema))
     points = np.column_stack([_point(rows.column(column.name), column.name, column.kind) for column in columns])
     sensitive = _point(rows.column(policy.sensitive_column), policy.sensitive_column, "set").astype(np.int64)

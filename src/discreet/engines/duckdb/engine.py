@@ -1,4 +1,4 @@
-"""DuckDB: the embedded engine. The only file that imports the driver."""
+"""An embedded database in memory, that reads and writes files itself."""
 
 from __future__ import annotations
 

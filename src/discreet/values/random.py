@@ -10,7 +10,7 @@ import numpy.typing as npt
 from discreet.errors import InputError
 
 
-class Secret:
+class RandomSource:
     """A source of 64-bit random words.
 
     Without a seed every word comes from the operating system's cryptographic generator and
@@ -32,6 +32,6 @@ class Secret:
             return np.frombuffer(os.urandom(8 * n), dtype=np.uint64)
         return self._generator.integers(0, 2**64, n, dtype=np.uint64)
 
-    def branch(self) -> Secret:
+    def branch(self) -> RandomSource:
         """Another source, for work that goes on at the same time: what it draws does not depend on when."""
-        return self if self._generator is None else Secret(int(self.words(1)[0]))
+        return self if self._generator is None else RandomSource(int(self.words(1)[0]))

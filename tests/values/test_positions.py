@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.guarantees.scale import DAY, LARGEST, Scale
+from discreet.values.positions import DAY, LARGEST, Scale
 
 INTEGERS = {
     pa.int8(): (-(2**7), 2**7 - 1),
