@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import discreet
 from audit import by_hand
 from audit.growing import growing
-from discreet.audit.sequence.lineage import Chain, spare
+from discreet.audit.sequence.lineage import Chain, unattributed
 from discreet.audit.sequence.links import KINDS, link
 from discreet.audit.sequence.overlap import plant, search
 from discreet.audit.sequence.pairs import CHANNELS, Rule, compare
@@ -36,10 +36,10 @@ def linked(groups):
     return {(i, j): link(groups[i], groups[j], trees[j]) for j in range(len(groups)) for i in range(j)}
 
 
-def by_entry(counts, shown):
+def by_entry(counts, exposed):
     """What is shown of each entry, by group and value."""
     groups = np.repeat(np.arange(counts.starts.size - 1), np.diff(counts.starts))
-    pairs = zip(groups.tolist(), counts.values.tolist(), shown.tolist(), strict=True)
+    pairs = zip(groups.tolist(), counts.values.tolist(), exposed.tolist(), strict=True)
     return +Counter({(group, value): n for group, value, n in pairs})
 
 
@@ -83,23 +83,23 @@ def test_pairs_are_as_counted_by_hand(table, thresholds, known):
         wanted = by_hand.pair(plain[i], plain[j], rule, known=known)
         later = groups[j].counts
         assert Counter(CHANNELS[kind] for kind in found.kinds) == wanted.channels
-        assert by_entry(later, found.shown) == wanted.shown
+        assert by_entry(later, found.exposed) == wanted.shown
         assert by_entry(later, found.fresh) == +Counter(
             {(g, v): n for g, left in wanted.fresh.items() for v, n in left.items()}
         )
         assert found.worst == pytest.approx(wanted.posterior)
         if not any(kind == "same" for kind, _ in kinds):
-            assert found.lost == 0
+            assert found.vanished == 0
 
 
 def whole(groups, links):
     """The chain of releases, with what is spare between each two."""
-    spares = []
+    between = []
     for (i, j), of in links.items():
         found = compare(groups[i].counts, groups[j].counts, of, Rule(1, 2), values=9, known=False)
-        spares.append(spare(i, j, groups[j].counts, of, found.spare))
+        between.append(unattributed(i, j, groups[j].counts, of, found.unattributed))
     pairs = [links[t, t + 1] for t in range(len(groups) - 1)]
-    return Chain(groups, pairs, [of for of in spares if of is not None])
+    return Chain(groups, pairs, [of for of in between if of is not None])
 
 
 @FREE
@@ -114,7 +114,7 @@ def test_chain_is_as_followed_by_hand(table, thresholds, known):
         found = chain.follow(cohort, fresh, Rule(*thresholds), 10**6)
         assert found.complete
         assert found.channels == wanted.channels.total()
-        assert by_entry(groups[-1].counts, found.shown) == wanted.shown
+        assert by_entry(groups[-1].counts, found.exposed) == wanted.shown
         assert found.worst == pytest.approx(wanted.posterior)
         assert len(found.listed) == found.channels
         for line, posterior in zip(found.listed, found.posteriors, strict=True):
@@ -154,7 +154,7 @@ def test_auditor_never_excludes_the_truth(table):
             found = compare(one, other, links[i, j], Rule(1, 2), values=9, known=True)
             new = Counter((g, rows[row][4]) for row, g in at[j].items() if first[row] > i)
             assert new <= by_entry(other, found.fresh)
-            assert found.lost == 0
+            assert found.vanished == 0
             fresh[j] = np.minimum(fresh[j], found.fresh)
 
 
@@ -224,10 +224,10 @@ def test_audit_is_as_by_hand(tmp_path, guarantee, partition, insertions):
         "new": sum(of.channels.total() for of in cohorts[1:]),
     }
     for t, version in enumerate(found.releases):
-        shown = every if t == len(made) - 1 else Counter()
+        exposed = every if t == len(made) - 1 else Counter()
         for (_, j), of in pairs.items():
-            shown = shown | of.shown if j == t else shown
-        assert version.vulnerable == shown.total()
+            exposed = exposed | of.shown if j == t else exposed
+        assert version.vulnerable == exposed.total()
         assert (version.rows, version.groups, version.release) == (
             sum(len(p) for p in parts[: t + 1]),
             len(plain[t]),
@@ -315,9 +315,9 @@ def test_manifests_tell_the_order(publish):
     """Both releases have the same rows, but one names the other as its predecessor."""
     first, second = (publish(patients(60, seed=1), name) for name in "12")
     manifest = second.path / "datapackage.json"
-    told = json.loads(manifest.read_text())
-    told["discreet"]["predecessor"] = digest(first.path / "datapackage.json")
-    manifest.write_text(json.dumps(told))
+    listing = json.loads(manifest.read_text())
+    listing["discreet"]["predecessor"] = digest(first.path / "datapackage.json")
+    manifest.write_text(json.dumps(listing))
     assert discreet.audit([first.path, second.path]).ok
     with pytest.raises(ReleaseError, match="was made after"):
         discreet.audit([second.path, first.path])
@@ -410,7 +410,7 @@ def test_a_chain_takes_off_rows_that_can_be_nowhere_else(tmp_path, monkeypatch, 
     assert found.vulnerable == 1
     assert [(of.kind, of.releases, of.values) for of in found.channels] == [("chain", (1, 2, 3), (("hiv", 1),))]
     assert not discreet.audit(made, insertions="unknown").ok
-    monkeypatch.setattr("discreet.audit.sequence.auditor.spare", lambda *_: None)
+    monkeypatch.setattr("discreet.audit.sequence.auditor.unattributed", lambda *_: None)
     assert discreet.audit(made).ok, "without taking them off, nothing is seen"
 
 

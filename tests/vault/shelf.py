@@ -46,9 +46,9 @@ class Shelf:
         return self.recorded.get(node, [])
 
     def pending(self, node):
-        return [child for child in self.settled(node) if self.leaves[child].changed]
+        return [child for child in self.departed(node) if self.leaves[child].changed]
 
-    def settled(self, node):
+    def departed(self, node):
         here = self.nodes[node]
         return [child for child in self.of_parent.get(node, ()) if child not in (here.left, here.right)]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import Forest, bits, box_of, boxes_of, growth, lead, loss, mask, sides, strata
+from discreet.vault.tree.forest import Forest, bits, box_of, boxes_of, growth, loss, mask, route, sides, strata
 from discreet.vault.tree.model import Box, Column, Cut, Leaf
 from discreet.vault.tree.pool import cut_between
 from vault.shelf import Shelf
@@ -39,11 +39,11 @@ class Grown:
         box = box_of(self.rows[leaf], self.columns)
         self.forest.put(leaf=Leaf(leaf, NOTHING, None, box, NOTHING, len(self.rows[leaf]), False))
 
-    def lead(self, points):
+    def route(self, points):
         space = box_of(np.concatenate([points, *self.rows.values()]), self.columns)
         if not self.rows:
             self.put(self.root, points[:1])
-        leaves = lead(self.forest, self.root, points, space)
+        leaves = route(self.forest, self.root, points, space)
         for leaf in np.unique(leaves):
             self.put(int(leaf), points[leaves == leaf])
         return leaves
@@ -71,7 +71,7 @@ def grown(seed, kinds, sizes):
     tree = Grown(seed, kinds)
     for at, size in enumerate(sizes):
         points = tree.points(size, 3 + 2 * at)
-        leaves = tree.lead(points)
+        leaves = tree.route(points)
         yield tree, points, leaves
         for _ in range(3):
             tree.cut()
@@ -96,8 +96,8 @@ def test_known_values_keep_their_side(seed, kinds, sizes):
         assert all((tree.rows[leaf] == point).all(axis=1).any() for leaf, point in zip(leaves, points, strict=True))
         for leaf, rows in list(tree.rows.items()):
             space = box_of(rows, tree.columns)
-            assert (lead(tree.forest, tree.root, rows, space) == leaf).all()  # many at once
-            assert lead(tree.forest, tree.root, rows[-1:], space).tolist() == [leaf]  # and one by one
+            assert (route(tree.forest, tree.root, rows, space) == leaf).all()  # many at once
+            assert route(tree.forest, tree.root, rows[-1:], space).tolist() == [leaf]  # and one by one
 
 
 def test_rows_between_two_sides_go_where_loss_grows_least():
@@ -111,7 +111,7 @@ def test_rows_between_two_sides_go_where_loss_grows_least():
         forest.put(leaf=Leaf(node.id, NOTHING, None, box, NOTHING, 2, False))
     space = Box(np.array([0.0, 0.0]), np.array([30.0, 60.0]), (0, 0))
     # 18 lies nearer to the right, but its y only to the left; a smaller x can then not go right
-    found = lead(forest, root.id, np.array([[18.0, 0.0], [12.0, 1.0], [19.0, 55.0]]), space)
+    found = route(forest, root.id, np.array([[18.0, 0.0], [12.0, 1.0], [19.0, 55.0]]), space)
     assert found.tolist() == [low.id, low.id, high.id]
     assert (forest.node(root.id).cut.low_end, forest.node(root.id).cut.high_start) == (18.0, 19.0)
 
@@ -125,7 +125,7 @@ def test_values_never_seen_go_where_loss_grows_least():
     for node, points in ((left, [[0, 0], [0, 1]]), (right, [[1, 8], [1, 9]])):
         forest.put(leaf=Leaf(node.id, NOTHING, None, box_of(np.array(points, float), columns), NOTHING, 2, False))
     space = Box(np.zeros(2), np.array([0.0, 9.0]), (0b1111, 0))
-    found = lead(forest, root.id, np.array([[2.0, 9.0], [3.0, 0.0], [2.0, 1.0], [2.0, 8.0]]), space)
+    found = route(forest, root.id, np.array([[2.0, 9.0], [3.0, 0.0], [2.0, 1.0], [2.0, 8.0]]), space)
     assert found.tolist() == [right.id, left.id, right.id, right.id]  # one value, one side
     assert (forest.node(root.id).cut.left, forest.node(root.id).cut.right) == (0b1001, 0b0110)
 

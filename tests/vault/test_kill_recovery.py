@@ -151,7 +151,7 @@ def test_killed_at_every_step_of_recovery(scene, state, step, monkeypatch):
         elif step == "revealed":
             monkeypatch.setattr("discreet.vault.recover.reveal", then_die(recover.reveal))
         elif step == "completing":
-            monkeypatch.setattr(VaultStore, "settle", then_die(VaultStore.settle))
+            monkeypatch.setattr(VaultStore, "mark_released", then_die(VaultStore.mark_released))
         elif step == "withdrawing":
             monkeypatch.setattr(VaultStore, "forget", then_die(VaultStore.forget))
         elif step == "withdrawn":

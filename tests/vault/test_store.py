@@ -164,7 +164,7 @@ def test_states_are_recorded_settled_or_forgotten(store):
     with store.database.transaction():
         store.save(changes(new, nodes=[Node(1, None, 0, 0)], leaves=[leaf], member=True), new, None)
         store.record([state(1)])
-        store.settle(1)
+        store.mark_released(1)
         store.record([state(2)])
     first, second = store.states(1)
     assert (first.release, second.release) == (1, 2)
@@ -176,7 +176,7 @@ def test_states_are_recorded_settled_or_forgotten(store):
     assert [found.release for found in store.states(1)] == [1]
     with store.database.transaction():
         store.record([state(3)])
-        store.settle(3)
+        store.mark_released(3)
     assert [found.chain.size for found in store.states(1)] == [0, 2]
     assert store.database.rows("SELECT DISTINCT published FROM rows") == [(1,)]
 

@@ -44,7 +44,7 @@ def unfinished(store: VaultStore) -> bool:
 def complete(store: VaultStore, number: int) -> None:
     """Note that a release is there for all to see."""
     with store.database.transaction():
-        store.settle(number)
+        store.mark_released(number)
         store.database.run("UPDATE releases SET status = 'done', hidden = NULL WHERE number = ?", (number,))
 
 

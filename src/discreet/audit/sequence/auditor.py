@@ -1,6 +1,6 @@
 """The cross-release auditor: what releases of a growing table tell together, from the released files alone.
 
-Every pair of releases and the whole chain are searched for channels (see `inference` and `chain`). The rows that a
+Every pair of releases and the whole chain are searched for channels (see `pairs` and `lineage`). The rows that a
 channel shows are vulnerable: of each group and value of the later release, as many as the largest channel shows.
 Cost: links of all pairs of releases x values, and the lines of the chain.
 Claim: auditor_never_excludes_the_truth — in every set that a person belongs to, the person's own value is left.
@@ -17,7 +17,7 @@ import numpy as np
 from discreet.audit.sequence.channels import of_lines, of_pair, surest
 from discreet.audit.sequence.comparable import in_order, rule
 from discreet.audit.sequence.groups import Counts, Ranks, read_groups
-from discreet.audit.sequence.lineage import Chain, Lines, spare
+from discreet.audit.sequence.lineage import Chain, Lines, unattributed
 from discreet.audit.sequence.links import Links, link
 from discreet.audit.sequence.overlap import plant
 from discreet.audit.sequence.pairs import CHANNELS, Found, Rule, compare
@@ -48,12 +48,12 @@ class _Search:
         self.releases, self.known, self.rule = releases, known, rule(releases[0])
         self.groups, self.values = read_groups(releases)
         self.trees = [plant(of.boxes) for of in self.groups]
-        self.shown = [np.zeros_like(of.counts.counts) for of in self.groups]
+        self.exposed = [np.zeros_like(of.counts.counts) for of in self.groups]
         self.posterior = [_alone(of.counts, self.rule) for of in self.groups]
         self.channels: list[Channel] = []
 
     def inferences(self) -> Inferences:
-        count, links, spares, pairs = len(self.groups), [], [], []
+        count, links, between, pairs = len(self.groups), [], [], []
         fresh = [[of.counts.counts for of in self.groups]]  # what can be of those who first were in each release
         for i in range(count - 1):
             left = list(fresh[-1])
@@ -62,10 +62,10 @@ class _Search:
                 found = self._compared(i, j, linked)
                 left[j] = np.minimum(left[j], found.fresh)
                 pairs.append(self._pair(i, j, linked, found))
-                spares.append(spare(i, j, self.groups[j].counts, linked, found.spare))
+                between.append(unattributed(i, j, self.groups[j].counts, linked, found.unattributed))
                 links += [linked] if j == i + 1 else []
             fresh += [left] if self.known else []
-        line = self._line(Chain(self.groups, links, [of for of in spares if of is not None]), fresh)
+        line = self._line(Chain(self.groups, links, [of for of in between if of is not None]), fresh)
         return Inferences(
             dict(self.releases[0].promise.guarantee),
             INSERTIONS[not self.known],
@@ -78,7 +78,7 @@ class _Search:
     def _compared(self, i: int, j: int, linked: Links) -> Found:
         earlier, later = self.groups[i].counts, self.groups[j].counts
         found = compare(earlier, later, linked, self.rule, values=len(self.values), known=self.known)
-        if found.lost:
+        if found.vanished:
             raise ReleaseError(
                 f"`{self.releases[j].path}` lacks rows of `{self.releases[i].path}` before it",
                 hint="name versions of one table that only grew, oldest first",
@@ -86,12 +86,12 @@ class _Search:
         return found
 
     def _pair(self, i: int, j: int, linked: Links, found: Found) -> Pair:
-        self.shown[j] = np.maximum(self.shown[j], found.shown)
+        self.exposed[j] = np.maximum(self.exposed[j], found.exposed)
         self.posterior[j] = max(self.posterior[j], found.worst)
         self.channels = list(surest(self.channels + of_pair(self.groups, i, j, linked, found, self.values)))
         numbers = np.bincount(found.kinds, minlength=len(CHANNELS)).tolist()
         channels = dict(zip(CHANNELS, numbers, strict=True))
-        return Pair(i + 1, j + 1, linked.later.size, channels, int(found.shown.sum()), found.worst)
+        return Pair(i + 1, j + 1, linked.later.size, channels, int(found.exposed.sum()), found.worst)
 
     def _line(self, chain: Chain, fresh: Sequence[Sequence[Ranks]]) -> Line:
         lines: list[Lines] = []
@@ -99,14 +99,14 @@ class _Search:
             lines.append(chain.follow(cohort, theirs, self.rule, LIMIT - sum(of.steps for of in lines)))
             if len(self.groups) > 2:  # lines of two are pairs
                 self.channels += of_lines(self.groups, chain, cohort, theirs, lines[-1], self.values)
-        shown, worst = np.maximum.reduce([of.shown for of in lines]), max(of.worst for of in lines)
-        self.shown[-1], self.posterior[-1] = np.maximum(self.shown[-1], shown), max(self.posterior[-1], worst)
+        exposed, worst = np.maximum.reduce([of.exposed for of in lines]), max(of.worst for of in lines)
+        self.exposed[-1], self.posterior[-1] = np.maximum(self.exposed[-1], exposed), max(self.posterior[-1], worst)
         channels = {"both": lines[0].channels, "new": sum(of.channels for of in lines[1:])}
         steps, complete = sum(of.steps for of in lines), all(of.complete for of in lines)
-        return Line(steps, complete, channels, int(shown.sum()), worst)
+        return Line(steps, complete, channels, int(exposed.sum()), worst)
 
     def _version(self, t: int) -> Version:
-        promise, vulnerable = self.releases[t].promise, int(self.shown[t].sum())
+        promise, vulnerable = self.releases[t].promise, int(self.exposed[t].sum())
         return Version(self.releases[t].path, promise.rows, promise.groups, vulnerable, self.posterior[t])
 
 

@@ -28,7 +28,7 @@ def surest(channels: Sequence[Channel]) -> tuple[Channel, ...]:
 
 def of_pair(releases: Sequence[Groups], i: int, j: int, links: Links, found: Found, values: pa.Array) -> list[Channel]:
     """The surest channels between releases i and j, counted from 0."""
-    told = []
+    listing = []
     for at in np.argsort(-found.posteriors, kind="stable")[:LISTED]:
         kind, group, partner = int(found.kinds[at]), int(found.groups[at]), int(found.partners[at])
         left = _held(releases[j].counts, partner)
@@ -36,15 +36,15 @@ def of_pair(releases: Sequence[Groups], i: int, j: int, links: Links, found: Fou
             left &= _held(releases[j].counts, partner, found.fresh)
         elif kind < NEW:
             sole = links.starts[group + 1] - links.starts[group] == 1
-            left = left if sole else _held(releases[j].counts, partner, found.spare)
+            left = left if sole else _held(releases[j].counts, partner, found.unattributed)
             left &= _held(releases[i].counts, group)
         else:
             others = links.later[links.starts[group] : links.starts[group + 1]]
             every = sum((_held(releases[j].counts, int(other)) for other in others), Counter[int]())
             left &= every - _held(releases[i].counts, group)
         line = [(i, group), (j, partner)] if kind != TOGETHER else [(j, partner)]
-        told.append(_told(CHANNELS[kind], releases, line, left, values, float(found.posteriors[at])))
-    return told
+        listing.append(_told(CHANNELS[kind], releases, line, left, values, float(found.posteriors[at])))
+    return listing
 
 
 def of_lines(

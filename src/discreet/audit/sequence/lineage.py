@@ -2,7 +2,7 @@
 
 The table grows, so somebody first published in release a is in every one from a on, and in none before. In each
 of them the person is in one group, and all these groups' boxes have the person's point in common. What is
-then known of the person is the intersection of what can be new since all releases before a (see `inference`;
+then known of the person is the intersection of what can be new since all releases before a (see `pairs`;
 if a is the first, or nobody knows who is new, everything), over all these groups; and of what each two of them tell
 of somebody in both: the values of the later one without the rows of other groups that can be nowhere else. So the set
 of a line lies in that of each pair along it. Lines of groups are followed from the last release backwards, as long as
@@ -34,7 +34,7 @@ LISTED = 1_000  # channels of one cohort whose lines are told
 
 
 class Lines(NamedTuple):
-    """What was found along lines: `shown` of the last release as for a pair; groups and posteriors of some channels.
+    """What was found along lines: `exposed` of the last release as for a pair; groups and posteriors of some channels.
 
     Groups of all releases are counted through; those in `listed` start in the last release, and end with -1.
     """
@@ -43,28 +43,29 @@ class Lines(NamedTuple):
     steps: int
     complete: bool
     worst: float
-    shown: Ranks
+    exposed: Ranks
     listed: npt.NDArray[np.int32]
     posteriors: npt.NDArray[np.float64]
 
 
-class Spare(NamedTuple):
+class Unattributed(NamedTuple):
     """Of two releases, counted from 0: which earlier groups have several partners, and what is left for them.
 
-    `spare` has how many of each entry of the later release are of no group that can be nowhere else (see `inference`).
+    `unattributed` has how many of each entry of the later release are of no group that can be nowhere else (see
+    `pairs`).
     """
 
     earlier: int
     later: int
     several: Flags
-    spare: Ranks
+    unattributed: Ranks
 
 
 class _Chain(NamedTuple):
     """All releases in one: groups of release t start at `offsets[t]`; `back` and `earlier` lead one release back.
 
-    What is spare between releases t and u: flags of the groups of t start at `several_at[t, u]`, or that is -1, and
-    numbers of the entries of u at `spare_at[t, u]`.
+    What is unattributed between releases t and u: flags of the groups of t start at `several_at[t, u]`, or that is -1,
+    and numbers of the entries of u at `unattributed_at[t, u]`.
     """
 
     offsets: Numbers
@@ -74,36 +75,36 @@ class _Chain(NamedTuple):
     back: Numbers
     earlier: Ranks
     several_at: Numbers
-    spare_at: Numbers
+    unattributed_at: Numbers
     several: Flags
-    spare: Ranks
+    unattributed: Ranks
 
 
-def spare(i: int, j: int, later: Counts, links: Links, left: Ranks) -> Spare | None:
-    """What `left`, the spare rows of release j, bounds for groups of release i; None if that is nothing."""
+def unattributed(i: int, j: int, later: Counts, links: Links, left: Ranks) -> Unattributed | None:
+    """What `left`, the unattributed rows of release j, bounds for groups of release i; None if that is nothing."""
     several = np.diff(links.starts) > 1
     if not several.any() or np.array_equal(left, later.counts):
         return None
-    return Spare(i, j, several, left)
+    return Unattributed(i, j, several, left)
 
 
 class Chain:
-    """Releases whose lines can be followed; `links` of each to the one after it, and what is spare between any two."""
+    """Releases whose lines can be followed; `links` of each to the next, and what is unattributed between two."""
 
-    def __init__(self, releases: Sequence[Groups], links: Sequence[Links], spares: Sequence[Spare]) -> None:
+    def __init__(self, releases: Sequence[Groups], links: Sequence[Links], between: Sequence[Unattributed]) -> None:
         offsets = np.cumsum([0, *(of.numbers.size for of in releases)], dtype=np.int64)
         entries = np.cumsum([0, *(of.counts.values.size for of in releases)], dtype=np.int64)
-        starts = [of.counts.starts[:-1] + shift for of, shift in zip(releases, entries, strict=False)]
+        starts = [of.counts.starts[:-1] + shift for of, shift in zip(releases, entries[:-1], strict=True)]
         backs, earlier, total = [np.zeros(releases[0].numbers.size, np.int64)], [], 0
-        for link, offset in zip(links, offsets, strict=False):
+        for link, offset in zip(links, offsets[: len(links)], strict=True):
             backs.append(link.back[:-1] + total)
             earlier.append(link.earlier + np.int32(offset))
             total += link.earlier.size
-        several_at, spare_at = np.full((2, len(releases), len(releases)), -1, np.int64)
+        several_at, unattributed_at = np.full((2, len(releases), len(releases)), -1, np.int64)
         flags, numbers = 0, 0
-        for of in spares:
-            several_at[of.earlier, of.later], spare_at[of.earlier, of.later] = flags, numbers
-            flags, numbers = flags + of.several.size, numbers + of.spare.size
+        for of in between:
+            several_at[of.earlier, of.later], unattributed_at[of.earlier, of.later] = flags, numbers
+            flags, numbers = flags + of.several.size, numbers + of.unattributed.size
         self._all = _Chain(
             offsets,
             entries,
@@ -122,9 +123,9 @@ class Chain:
             np.append(np.concatenate(backs), total),
             np.concatenate(earlier).astype(np.int32),
             several_at,
-            spare_at,
-            np.concatenate([np.zeros(0, np.bool_), *(of.several for of in spares)]),
-            np.concatenate([np.zeros(0, np.int32), *(of.spare for of in spares)]),
+            unattributed_at,
+            np.concatenate([np.zeros(0, np.bool_), *(of.several for of in between)]),
+            np.concatenate([np.zeros(0, np.int32), *(of.unattributed for of in between)]),
         )
 
     def follow(self, cohort: int, fresh: Sequence[Ranks], rule: Rule, limit: int) -> Lines:
@@ -147,7 +148,7 @@ class Chain:
             for u in range(last - at + 1, last + 1):
                 first = chain.several_at[last - at, u]
                 if first >= 0 and chain.several[first + group - chain.offsets[last - at]]:
-                    left &= self._held(groups[last - u], chain.spare[chain.spare_at[last - at, u] :], u)
+                    left &= self._held(groups[last - u], chain.unattributed[chain.unattributed_at[last - at, u] :], u)
         return left
 
     def _held(self, group: int, numbers: Ranks, t: int) -> Counter[int]:
@@ -169,7 +170,7 @@ def _follow(chain, cohort, rule, limit, width):  # type: ignore[no-untyped-def]
     places, lengths = np.empty((depths, width), np.int64), np.empty(depths, np.int64)
     line, turn = np.empty(depths, np.int32), np.empty(depths, np.int64)
     base = counts.starts[chain.offsets[releases - 1]]
-    shown = np.zeros(counts.starts[chain.offsets[releases]] - base, np.int32)
+    exposed = np.zeros(counts.starts[chain.offsets[releases]] - base, np.int32)
     listed, sure = np.full((LISTED, depths), -1, np.int32), np.zeros(LISTED)
     channels, steps, worst = 0, 0, 0.0
     for last in range(chain.offsets[releases - 1], chain.offsets[releases]):
@@ -178,8 +179,8 @@ def _follow(chain, cohort, rule, limit, width):  # type: ignore[no-untyped-def]
             # step onto `group`, one release before that of `depth`
             entered, at = False, depth + 1
             if steps == limit:
-                told = min(channels, LISTED)
-                return channels, steps, False, worst, shown, listed[:told], sure[:told]
+                listing = min(channels, LISTED)
+                return channels, steps, False, worst, exposed, listed[:listing], sure[:listing]
             steps += 1
             if depth < 0 or meets(low, high, missing, bits, depth, boxes, group):
                 line[at] = group
@@ -192,7 +193,7 @@ def _follow(chain, cohort, rule, limit, width):  # type: ignore[no-untyped-def]
                         entered = True
                     else:
                         for k in range(lengths[at]):
-                            shown[places[at, k]] = max(shown[places[at, k]], number[at, k])
+                            exposed[places[at, k]] = max(exposed[places[at, k]], number[at, k])
                         if channels < LISTED:
                             listed[channels, : at + 1] = line[: at + 1]
                             sure[channels] = posterior(size, top, lengths[at], rule)
@@ -208,8 +209,8 @@ def _follow(chain, cohort, rule, limit, width):  # type: ignore[no-untyped-def]
                 break
             group = chain.earlier[turn[depth]]
             turn[depth] += 1
-    told = min(channels, LISTED)
-    return channels, steps, True, worst, shown, listed[:told], sure[:told]
+    listing = min(channels, LISTED)
+    return channels, steps, True, worst, exposed, listed[:listing], sure[:listing]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -255,7 +256,7 @@ def _meet(counts, group, depth, base, values, number, places, lengths):  # type:
 
 @nb.njit(cache=True, nogil=True)
 def _without_others(chain, line, at, values, number, places, lengths):  # type: ignore[no-untyped-def]
-    """Take off the set at a depth what groups after its own on the line can only have of others; how much is left."""
+    """Bound the set at a depth by what later groups of the line hold of no other group; its size and largest count."""
     counts, last, group = chain.counts, chain.offsets.size - 2, line[at]
     t = last - at
     for d in range(at):
@@ -263,11 +264,11 @@ def _without_others(chain, line, at, values, number, places, lengths):  # type: 
         first = chain.several_at[t, u]
         if first < 0 or not chain.several[first + group - chain.offsets[t]]:
             continue
-        base, entry = chain.spare_at[t, u] - chain.entries[u], counts.starts[line[d]]
+        base, entry = chain.unattributed_at[t, u] - chain.entries[u], counts.starts[line[d]]
         for k in range(lengths[at]):
             while counts.values[entry] < values[at, k]:  # what is left of a line is in all its groups
                 entry += 1
-            number[at, k] = min(number[at, k], chain.spare[base + entry])
+            number[at, k] = min(number[at, k], chain.unattributed[base + entry])
     size, top, kept = 0, 0, 0
     for k in range(lengths[at]):
         n = number[at, k]

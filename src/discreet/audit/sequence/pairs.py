@@ -41,21 +41,21 @@ class Rule(NamedTuple):
 class Found(NamedTuple):
     """What a pair of releases tells.
 
-    `kinds`, `groups`, `partners` and `posteriors` are of each channel (the group of one `together` is -1), `shown` is
-    the most that any channel shows of each entry of the later release, `fresh` how many of it can be new, `spare` how
-    many are of no group that can be nowhere else, `worst` the largest posterior of any set, and `lost` how many earlier
-    groups have rows that no partner has.
+    `kinds`, `groups`, `partners` and `posteriors` are of each channel (the group of one `together` is -1), `exposed` is
+    the most that any channel shows of each entry of the later release, `fresh` how many of it can be new,
+    `unattributed` how many are of no group that can be nowhere else, `worst` the largest posterior of any set, and
+    `vanished` how many earlier groups have rows that no partner has.
     """
 
     kinds: npt.NDArray[np.int8]
     groups: Ranks
     partners: Ranks
     posteriors: npt.NDArray[np.float64]
-    shown: Ranks
+    exposed: Ranks
     fresh: Ranks
-    spare: Ranks
+    unattributed: Ranks
     worst: float
-    lost: int
+    vanished: int
 
 
 def compare(earlier: Counts, later: Counts, links: Links, rule: Rule, *, values: int, known: bool) -> Found:
@@ -81,13 +81,13 @@ def _compare(earlier, later, links, rule, values, known):  # type: ignore[no-unt
     room = 2 * links.later.size + partners + 1
     kinds, of, to, found = np.empty(room, np.int8), np.empty(room, np.int32), np.empty(room, np.int32), 0
     sure = np.empty(room)
-    shown, fresh = np.zeros_like(later.counts), later.counts.copy()
+    exposed, fresh = np.zeros_like(later.counts), later.counts.copy()
     held = np.zeros(values, np.int64)  # by the group itself
     left = np.zeros(values, np.int64)  # by all its partners, less what is taken off
     alone = np.zeros(partners, np.bool_)  # whether a channel of one group is known
     marked, seen = np.full(partners, -1, np.int32), np.full(earlier.starts.size - 1, -1, np.int32)
-    worst, lost = 0.0, 0
-    spare = _without_sole(earlier, later, links)
+    worst, vanished = 0.0, 0
+    unattributed = _without_sole(earlier, later, links)
     for i in range(earlier.starts.size - 1):
         mine = links.later[links.starts[i] : links.starts[i + 1]]
         for j in mine:
@@ -95,17 +95,17 @@ def _compare(earlier, later, links, rule, values, known):  # type: ignore[no-unt
             _add(later, j, left, 1)
         _add(earlier, i, held, 1)
         _add(earlier, i, left, -1)
-        lost += _short(earlier, i, left)
+        vanished += _short(earlier, i, left)
         for j in mine:
             for new in range(1 + known):
                 bound = left if new else held
-                room = later.counts if new or mine.size == 1 else spare
+                room = later.counts if new or mine.size == 1 else unattributed
                 size, top, distinct = _measure(later, j, room, bound)
                 if size:
                     sure[found] = posterior(size, top, distinct, rule)
                     worst = max(worst, sure[found])
                 if size and not diverse(size, top, distinct, rule):
-                    _show(later, j, room, bound, shown)
+                    _show(later, j, room, bound, exposed)
                     kinds[found], of[found], to[found] = new * NEW + links.kinds[i], i, j
                     alone[j] = alone[j] or new == 1
                     found += 1
@@ -128,12 +128,12 @@ def _compare(earlier, later, links, rule, values, known):  # type: ignore[no-unt
         worst = max(worst, sure[found])
         if not diverse(size, top, distinct, rule):
             for entry in range(later.starts[j], later.starts[j + 1]):
-                shown[entry] = max(shown[entry], fresh[entry])
+                exposed[entry] = max(exposed[entry], fresh[entry])
             if not alone[j]:
                 kinds[found], of[found], to[found] = TOGETHER, -1, j
                 found += 1
-    told = kinds[:found].copy(), of[:found].copy(), to[:found].copy(), sure[:found].copy()
-    return *told, shown, fresh, spare, worst, lost
+    listing = kinds[:found].copy(), of[:found].copy(), to[:found].copy(), sure[:found].copy()
+    return *listing, exposed, fresh, unattributed, worst, vanished
 
 
 @nb.njit(cache=True, nogil=True)
@@ -160,7 +160,7 @@ def _short(counts, group, left):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def _without_sole(earlier, later, links):  # type: ignore[no-untyped-def]
     """The counts of all later groups without the rows of those earlier ones that have no other partner."""
-    spare = later.counts.copy()
+    unattributed = later.counts.copy()
     for i in range(earlier.starts.size - 1):
         if links.starts[i + 1] - links.starts[i] != 1:
             continue
@@ -170,13 +170,13 @@ def _without_sole(earlier, later, links):  # type: ignore[no-untyped-def]
             while at < later.starts[j + 1] and later.values[at] < earlier.values[entry]:
                 at += 1
             if at < later.starts[j + 1] and later.values[at] == earlier.values[entry]:
-                spare[at] -= min(spare[at], earlier.counts[entry])
-    return spare
+                unattributed[at] -= min(unattributed[at], earlier.counts[entry])
+    return unattributed
 
 
 @nb.njit(cache=True, nogil=True)
 def _measure(counts, group, room, bound):  # type: ignore[no-untyped-def]
-    """Of the room in a group, as much as the bound says of each value: how much, of one value, how many values."""
+    """A group's counts, each cut off at its value's bound: their sum, the largest, how many are not zero."""
     size, top, distinct = 0, 0, 0
     for entry in range(counts.starts[group], counts.starts[group + 1]):
         n = min(np.int64(room[entry]), bound[counts.values[entry]])
@@ -186,9 +186,9 @@ def _measure(counts, group, room, bound):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def _show(counts, group, room, bound, shown):  # type: ignore[no-untyped-def]
+def _show(counts, group, room, bound, exposed):  # type: ignore[no-untyped-def]
     for entry in range(counts.starts[group], counts.starts[group + 1]):
-        shown[entry] = max(shown[entry], min(np.int64(room[entry]), bound[counts.values[entry]]))
+        exposed[entry] = max(exposed[entry], min(np.int64(room[entry]), bound[counts.values[entry]]))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.vault.growth.freeze import settle
+from discreet.vault.growth.freeze import freeze
 from discreet.vault.growth.insert import insert
 from discreet.vault.safety.history import History
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import Forest, box_of, lead, strata
+from discreet.vault.tree.forest import Forest, box_of, route, strata
 from discreet.vault.tree.model import Changes, Ints, Leaf, Placed, Root, Rows, Store
 
 
@@ -28,9 +28,9 @@ def append(store: Store, new: Rows, rule: Rule) -> Changes:
         rows = new.some(members)
         root = _root(forest, stratum, rows)
         history = History(forest)
-        for leaf, arrived in _parts(lead(forest, root.node, rows.points, root.space)):
+        for leaf, arrived in _parts(route(forest, root.node, rows.points, root.space)):
             if rule.growth == "settle":
-                settle(forest, root, leaf, rows.some(arrived), rule)
+                freeze(forest, root, leaf, rows.some(arrived), rule)
             else:
                 insert(history, root, leaf, rows.some(arrived), rule)
         roots.append(root)

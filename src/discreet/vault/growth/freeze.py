@@ -38,7 +38,7 @@ class Room:
     past: Ints
 
 
-def settle(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
+def freeze(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
     """Take new rows into a leaf, and let leave who can."""
     leaf, store, known = forest.leaf(at), forest.store, at not in forest.fresh
     leaf = replace(leaf, reach=leaf.reach.joined(box_of(new.points, forest.columns)))
@@ -59,7 +59,7 @@ def settle(forest: Forest, root: Root, at: int, new: Rows, rule: Rule) -> None:
     here = np.arange(len(rows))
     may_cut = _has_grown(leaf.past.sum(), past.sum() + own.sum()) and affordable(past + own, root.counts, rule)
     if known and may_cut:
-        rows = rows.and_(store.rows(*(group for group in store.settled(at) if group not in pending)))
+        rows = rows.and_(store.rows(*(group for group in store.departed(at) if group not in pending)))
     pool = Pool.of(rows.points, rows.sensitive, forest.columns, root.space)
     rooms = _Rooms(forest, root, rows, pool, rule)
     first = Room(forest.node(at), here, np.arange(here.size, len(rows)), past)

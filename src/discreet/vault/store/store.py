@@ -98,7 +98,7 @@ class VaultStore:
         found = self.database.rows("SELECT node FROM leaves WHERE changed AND parent = ? ORDER BY node", (node,))
         return [leaf for (leaf,) in found]
 
-    def settled(self, node: int) -> list[int]:
+    def departed(self, node: int) -> list[int]:
         found = self.database.rows(
             "SELECT child.id FROM nodes AS child JOIN nodes AS own ON own.id = child.parent WHERE child.parent = ?"
             " AND child.id IS NOT own.left_node AND child.id IS NOT own.right_node ORDER BY child.id",
@@ -208,7 +208,7 @@ class VaultStore:
             ),
         )
 
-    def settle(self, release: int) -> None:
+    def mark_released(self, release: int) -> None:
         """Now that a release is there: its groups are as released, its rows published, and older chains done with."""
         run = self.database.run
         run("UPDATE leaves SET changed = 0 WHERE changed AND box IS NOT NULL")

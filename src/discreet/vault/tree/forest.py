@@ -197,7 +197,7 @@ def growth(leaf: Leaf, points: Floats, space: Box, columns: Sequence[Column]) ->
     return np.asarray((rows + 1) * more + loss(box, space))
 
 
-def lead(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
+def route(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
     """The leaf of each row; cuts take in values that they have not seen."""
     found = np.empty(len(points), np.int64)
     waiting = [(root, np.arange(len(points)))]
@@ -205,7 +205,7 @@ def lead(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
         at, rows = waiting.pop()
         if rows.size <= FEW:
             for row in rows.tolist():
-                found[row] = _lead_one(forest, at, points[row], space)
+                found[row] = _route_one(forest, at, points[row], space)
             continue
         node = forest.node(at)
         if node.cut is None or node.left is None or node.right is None:
@@ -214,7 +214,7 @@ def lead(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
         side = sides(node.cut, points[rows])
         between = side == 0
         if between.any():
-            node = _settle_gap(forest, node, points[rows[between]], space)
+            node = _assign_gap(forest, node, points[rows[between]], space)
             side = sides(_cut(node), points[rows])
         for child, chosen in ((node.left, rows[side < 0]), (node.right, rows[side > 0])):
             if chosen.size and child is not None:
@@ -222,7 +222,7 @@ def lead(forest: Forest, root: int, points: Floats, space: Box) -> Ints:
     return found
 
 
-def _lead_one(forest: Forest, at: int, point: Floats, space: Box) -> int:
+def _route_one(forest: Forest, at: int, point: Floats, space: Box) -> int:
     node, values = forest.node(at), point.tolist()
     while (cut := node.cut) is not None:
         value = values[cut.column]
@@ -231,7 +231,7 @@ def _lead_one(forest: Forest, at: int, point: Floats, space: Box) -> int:
         else:
             left, right = value <= cut.low_end, value >= cut.high_start
         if not left and not right:
-            node = _settle_gap(forest, node, point[None, :], space)
+            node = _assign_gap(forest, node, point[None, :], space)
             continue
         following = node.left if left else node.right
         if following is None:
@@ -260,7 +260,7 @@ def _cut(node: Node) -> Cut:
     return node.cut
 
 
-def _settle_gap(forest: Forest, node: Node, points: Floats, space: Box) -> Node:
+def _assign_gap(forest: Forest, node: Node, points: Floats, space: Box) -> Node:
     """Decide on the sides of rows that are on neither; the cut then knows them."""
     cut = _cut(node)
     left, right = (_least(forest, child, points, space, 0) for child in (node.left, node.right))

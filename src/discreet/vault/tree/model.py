@@ -235,7 +235,7 @@ class Store(Protocol):
         """The changed leaves whose parent is this node: groups that left it and were never released."""
         ...
 
-    def settled(self, node: int) -> Sequence[int]:
+    def departed(self, node: int) -> Sequence[int]:
         """All groups that left this leaf, pending or released; not its left and right sides."""
         ...
 
