@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
+from discreet.comparison.static import Cuts, static_all, static_new
 from discreet.release import Release
-from discreet.vault.static import Cuts, static_all, static_new
 from measure import verdict
 
 ADULT = ("age", "workclass", "marital_status", "occupation", "race", "sex", "native_country", "income")

@@ -21,11 +21,11 @@ from discreet.audit.sequence.lineage import Chain, unattributed
 from discreet.audit.sequence.links import KINDS, link
 from discreet.audit.sequence.overlap import plant, search
 from discreet.audit.sequence.pairs import CHANNELS, Rule, compare
+from discreet.comparison.static import static_all, static_new
 from discreet.errors import InputError, ReleaseError
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release.release import digest
 from discreet.values.random import RandomSource
-from discreet.vault.static import static_all, static_new
 
 RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3)))
 FREE = settings(deadline=None, max_examples=200, derandomize=True, suppress_health_check=list(HealthCheck))

@@ -13,8 +13,8 @@ import pytest
 import discreet
 from discreet.audit.sequence.report import Inferences, Line, Pair, Version
 from discreet.cli import inferences, main
+from discreet.comparison.static import static_new
 from discreet.publication.publish import publish_groups
-from discreet.vault.static import static_new
 
 PATIENTS = pa.table(
     {

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 import discreet
+from discreet.comparison.static import static_all, static_new
 from discreet.errors import InputError
-from discreet.vault.static import static_all, static_new
 
 WAYS = {"static_all": static_all, "static_new": static_new}
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.vault.static import static_all, static_new
+from discreet.comparison.static import static_all, static_new
 
 QUASI = ["age", "workclass", "marital_status", "occupation", "race", "sex", "native_country", "income"]
 START, STEPS = 10_000, [1_000] * 20

@@ -19,10 +19,10 @@ from discreet import open_release, read, verify
 from discreet.errors import ReleaseError, VerificationError
 from discreet.policy import Policy
 from discreet.publication.publish import publish_groups
+from discreet.release.layouts import misfit
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
 from discreet.release.release import digest
-from discreet.release.shapes import misfit
 from discreet.values.random import RandomSource
 
 VALUES = ["angina", "bronchitis", "colic", "dyspepsia"]

@@ -12,10 +12,10 @@ import pytest
 from discreet import Policy, open_release, read, verify
 from discreet.errors import ReleaseError
 from discreet.publication.publish import publish_groups
+from discreet.release.layouts import misfit
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
 from discreet.release.release import digest
-from discreet.release.shapes import misfit
 
 KEYS = {"pqt": ("group", "age", "city"), "pst": ("group", "ill")}
 

@@ -10,10 +10,10 @@ import pytest
 
 from discreet import Policy, open_release, publish, verify
 from discreet.errors import ReleaseError
+from discreet.release.layouts import misfit
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
 from discreet.release.release import digest
-from discreet.release.shapes import misfit
 
 SALARIES = [10, 10, 20, 25, 25, 25, 40, 55, 70, 90]
 KEYS = {"swapped": ("age", "sex", "salary"), "windows": ("salary",)}

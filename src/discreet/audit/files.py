@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from discreet.engines import Engine, connect
 from discreet.release import Release
-from discreet.release.shapes import SHAPES
-from discreet.release.shapes.file import column, named
+from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts.file import column, named
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A release as two tables (see `discreet.release.shapes`), and the value that stands on each row, if one does.
+    """A release as two tables (see `discreet.release.layouts`), and the value that stands on each row, if one does.
 
     The rows of `qit`, and so of `beside`, are in the order of the files; those of `st` too, if it is
     a file, else they are sorted: counted from rows, they have no order of their own.
@@ -31,8 +31,8 @@ class Tables:
 def read_tables(release: Release) -> Tables:
     """Load the files of a release into an engine of their own, and read them."""
     promise = release.promise
-    shape = SHAPES[promise.publication]
-    files, tables = shape.files(promise), shape.tables(promise)
+    layout = LAYOUTS[promise.publication]
+    files, tables = layout.files(promise), layout.tables(promise)
     st = tables["st"] if "st" in files else tables["st"].order_by("grp", "value")
     with loaded(release) as engine:
         beside = None

@@ -30,10 +30,11 @@ class Publication:
     grouped: bool = True
     boxed: bool = False
     options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
+    room: str = "publication"
 
     def sheets(self, draft: Draft) -> Sequence[Sheet]:
         """The data files of a release."""
-        sheets: Sequence[Sheet] = import_module(f"discreet.publication.{self.name}").sheets(draft)
+        sheets: Sequence[Sheet] = import_module(f"discreet.{self.room}.{self.name}").sheets(draft)
         return sheets
 
 
@@ -43,7 +44,7 @@ PUBLICATIONS = {
         Publication("anatomy"),
         Publication("permutation", numeric=True),
         Publication("full_permutation"),
-        Publication("swap", numeric=True, grouped=False),
+        Publication("swap", numeric=True, grouped=False, room="comparison"),
         Publication("generalization", boxed=True, options=OF_A_VAULT),
         Publication("join", boxed=True, options={"variant": ("refinement", "direct")}),
     )

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
-from discreet.release.shapes.file import link
 from discreet.release.write import Sheet
 
 

@@ -17,8 +17,8 @@ from discreet.engines import connect
 from discreet.errors import InternalError
 from discreet.guarantees import Histograms
 from discreet.policy import Policy
+from discreet.release.layouts.file import named
 from discreet.release.manifest import FieldSpec
-from discreet.release.shapes.file import named
 from discreet.table import Table
 from discreet.values.codes import Codes
 from discreet.values.random import RandomSource

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.publication.draft import Draft, number, present, store_rows
+from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
-from discreet.release.shapes.file import link
 from discreet.release.write import Sheet
 from discreet.values.codes import Codes
 

@@ -25,8 +25,8 @@ from discreet.engines import connect
 from discreet.partition.space import common_nodes, ends
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import FieldSpec, Side, TableSpec
-from discreet.release.shapes.generalization import LABELS
 from discreet.release.write import Sheet
 
 Codes = npt.NDArray[np.int32]

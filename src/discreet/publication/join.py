@@ -25,8 +25,8 @@ from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, number, store_rows
 from discreet.publication.generalization import Boxes, box_fields, labels_sheet
+from discreet.release.layouts.file import link
 from discreet.release.manifest import Join, TableSpec
-from discreet.release.shapes.file import link
 from discreet.release.write import Sheet
 
 

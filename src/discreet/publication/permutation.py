@@ -16,8 +16,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
-from discreet.release.shapes.file import link
 from discreet.release.write import Sheet
 
 

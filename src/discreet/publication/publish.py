@@ -19,9 +19,9 @@ from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes
 from discreet.publication.draft import Draft, present
+from discreet.publication.external import joint_axes
 from discreet.publication.generalization import sides
 from discreet.publication.join import joint, joint_sheets, of_values
-from discreet.publication.public import joint_axes
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise, Window
 from discreet.release.write import free, write
@@ -182,7 +182,7 @@ def _window(policy: Policy) -> Window | None:
     """What windows are sized to, where values are swapped: that is no guarantee."""
     if policy.publication != "swap":
         return None
-    from discreet.publication.swap import window
+    from discreet.comparison.swap import window
 
     return window(policy)
 

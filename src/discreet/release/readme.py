@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Manifest
-from discreet.release.shapes import SHAPES
 
 NAME = "README.md"
 
@@ -18,7 +18,7 @@ def readme(manifest: Manifest) -> str:
         )
     return f"""# {promise.table}
 {warning}
-{SHAPES[promise.publication].readme(manifest)}
+{LAYOUTS[promise.publication].readme(manifest)}
 `discreet ask` adds bounds that contain the truth, and standard errors where there are any; `discreet
 verify` checks from these files what they promise.
 """

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.errors import ReleaseError, VerificationError
+from discreet.release.layouts import misfit
 from discreet.release.manifest import Manifest, Promise, Resource
-from discreet.release.shapes import misfit
 
 if TYPE_CHECKING:
     from discreet.answer import Answer, Session

@@ -28,7 +28,7 @@ from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest, open_release
 from discreet.release.write import Watch, free, write
 from discreet.table import read
-from discreet.vault.draft import draft
+from discreet.vault.groups import draft
 from discreet.vault.recover import complete, recover, withdraw
 from discreet.vault.safety.history import states
 from discreet.vault.safety.rule import Rule

@@ -29,9 +29,9 @@ from discreet.answer.plan.context import Model
 from discreet.answer.plan.sql import Relations, grouped
 from discreet.answer.question.question import Aggregate, Question
 from discreet.errors import QueryError
+from discreet.release.layouts.file import column, named
+from discreet.release.layouts.swap import ends_of
 from discreet.release.manifest import Promise
-from discreet.release.shapes.file import column, named
-from discreet.release.shapes.swap import ends_of
 
 BOUNDS = ("estimate", "low", "high")
 

@@ -21,10 +21,10 @@ from sqlglot import exp, parse_one
 
 from discreet.answer.matches import swapped
 from discreet.engines import Engine
+from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
 from discreet.release.release import Release
-from discreet.release.shapes import SHAPES
-from discreet.release.shapes.file import named
 
 
 def tables(release: Release, *, repeats: bool = True) -> dict[str, exp.Expr]:
@@ -35,14 +35,14 @@ def tables(release: Release, *, repeats: bool = True) -> dict[str, exp.Expr]:
     number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
     below = parse_one(BELOW if repeats else BEFORE, dialect="duckdb")
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
-    shaped = SHAPES[release.promise.publication].tables(release.promise)
+    relations = LAYOUTS[release.promise.publication].tables(release.promise)
     if release.promise.window is not None:
-        shaped |= swapped.tables(release.promise)
+        relations |= swapped.tables(release.promise)
     if any(resource.name == "labels" for resource in release.manifest.resources):
-        shaped["labels"] = exp.select("*").from_(named("labels file"))
-    shaped["qit"] = _narrow(shaped["qit"], release.promise)
+        relations["labels"] = exp.select("*").from_(named("labels file"))
+    relations["qit"] = _narrow(relations["qit"], release.promise)
     return {
-        **shaped,
+        **relations,
         **{name: exp.replace_placeholders(query, number=number, below=below) for name, query in made.items()},
     }
 

@@ -37,8 +37,8 @@ from discreet.audit.metrics.margins import implied, read_margins
 from discreet.audit.metrics.presence import Presence, presence, real_presence
 from discreet.errors import InputError
 from discreet.release import Release, open_release
+from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
-from discreet.release.shapes import SHAPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def dm(sizes: Counts | Floats) -> float:
 def _counts(release: Release) -> pa.Table:
     """How many rows of each group hold each sensitive value."""
     with loaded(release) as engine:
-        return engine.run(SHAPES[release.promise.publication].tables(release.promise)["st"])
+        return engine.run(LAYOUTS[release.promise.publication].tables(release.promise)["st"])
 
 
 def _rce(st: pa.Table) -> float:

@@ -21,8 +21,8 @@ from discreet.audit.metrics.boxes import Counts, Floats
 from discreet.audit.metrics.margins import Margin, Margins
 from discreet.engines import connect
 from discreet.errors import DiscreetError, InputError
+from discreet.release.layouts.file import column
 from discreet.release.manifest import Promise
-from discreet.release.shapes.file import column
 from discreet.words import nearest
 
 FILES = {".csv", ".parquet"}

@@ -1,4 +1,4 @@
-"""Shapes: which files a publication consists of, and how to read them. One publication per file; their registry.
+"""Layouts: which files a publication consists of, and how to read them. One publication per file; their registry.
 
 Whatever its files, a release is read as two tables: `qit`, one row per person with the
 quasi-identifiers, or what a box shows of them, and the group; and `st`, how many people (`n`) of
@@ -12,19 +12,19 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from discreet.release.layouts.anatomy import Anatomy
+from discreet.release.layouts.file import File
+from discreet.release.layouts.full_permutation import FullPermutation
+from discreet.release.layouts.generalization import Generalization
+from discreet.release.layouts.join import Joined
+from discreet.release.layouts.permutation import Permutation
+from discreet.release.layouts.swap import Swap
 from discreet.release.manifest import Manifest, Promise
-from discreet.release.shapes.anatomy import Anatomy
-from discreet.release.shapes.file import File
-from discreet.release.shapes.full_permutation import FullPermutation
-from discreet.release.shapes.generalization import Generalization
-from discreet.release.shapes.join import Joined
-from discreet.release.shapes.permutation import Permutation
-from discreet.release.shapes.swap import Swap
 
-__all__ = ["SHAPES", "File", "Shape", "misfit"]
+__all__ = ["LAYOUTS", "File", "Layout", "misfit"]
 
 
-class Shape(Protocol):
+class Layout(Protocol):
     """How one publication lays out a release."""
 
     def files(self, promise: Promise) -> dict[str, File]:
@@ -44,7 +44,7 @@ class Shape(Protocol):
         ...
 
 
-SHAPES: dict[str, Shape] = {
+LAYOUTS: dict[str, Layout] = {
     "anatomy": Anatomy(),
     "permutation": Permutation(),
     "full_permutation": FullPermutation(),
@@ -56,7 +56,7 @@ BOXED = {"generalization", "join"}
 
 
 def misfit(manifest: Manifest) -> str | None:
-    """How a manifest differs from the shape of its publication, if it does."""
+    """How a manifest differs from the layout of its publication, if it does."""
     return next(_misfits(manifest), None)
 
 
@@ -113,13 +113,13 @@ def _stray(promise: Promise) -> str | None:
 
 def _misfits(manifest: Manifest) -> Iterator[str]:
     promise = manifest.discreet
-    if promise.publication not in SHAPES:
+    if promise.publication not in LAYOUTS:
         yield f"it is a publication that this software does not know: `{promise.publication}`"
         return
     if (stray := _stray(promise)) is not None:
         yield stray
         return
-    files = SHAPES[promise.publication].files(promise)
+    files = LAYOUTS[promise.publication].files(promise)
     yield from _misnamed(promise)
     if [resource.name for resource in manifest.resources] != list(files):
         yield f"it has other tables than {' and '.join(f'`{name}`' for name in files)}"

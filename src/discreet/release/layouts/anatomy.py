@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.release.layouts.file import File, column, link, named, quoted
 from discreet.release.manifest import Manifest, Promise
-from discreet.release.shapes.file import File, column, link, named, quoted
 
 
 class Anatomy:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.release.layouts.file import File, column, named, quoted
 from discreet.release.manifest import Manifest, Promise, Side
-from discreet.release.shapes.file import File, column, named, quoted
 
 LABELS = ("column", "label", "value")
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.release.layouts.file import File, column, link, named, quoted
+from discreet.release.layouts.generalization import LABELS, box, labelled, told_side
 from discreet.release.manifest import Manifest, Promise
-from discreet.release.shapes.file import File, column, link, named, quoted
-from discreet.release.shapes.generalization import LABELS, box, labelled, told_side
 
 
 class Joined:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.release.layouts.file import File, column, named, quoted
 from discreet.release.manifest import Manifest, Promise, Window
-from discreet.release.shapes.file import File, column, named, quoted
 
 DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 MOST = 2**63 - 1

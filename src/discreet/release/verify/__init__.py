@@ -1,6 +1,6 @@
 """Verify a release from its files alone.
 
-Shares with the code that makes a release only the engine, the digest of a file, and the shape of
+Shares with the code that makes a release only the engine, the digest of a file, and the layout of
 the manifest and its README; what a guarantee, a group and an order are is written here again.
 
 Claim: verify_walks_the_chain — releases before one are verified too, and one that was changed is found.
@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 from discreet.errors import ReleaseError
 from discreet.release import readme
 from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
-from discreet.release.check import Check, check
-from discreet.release.contents import contents
+from discreet.release.layouts import misfit
 from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, Promise, slug
 from discreet.release.release import damage
-from discreet.release.shapes import misfit
+from discreet.release.verify.check import Check, check
+from discreet.release.verify.contents import contents
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
+from discreet.release.layouts.file import column
 from discreet.release.manifest import Promise, Side
-from discreet.release.shapes.file import column
 
 TYPES = {  # of the values that boxes stand for, in the engine's words
     "integer": "HUGEINT",

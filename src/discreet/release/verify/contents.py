@@ -21,14 +21,14 @@ from sqlglot import exp, parse_one
 
 from discreet.engines import Engine, connect
 from discreet.errors import DiscreetError, EngineError, InputError
-from discreet.release import boxes
-from discreet.release.check import Check, check
-from discreet.release.joined import joined
+from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts.file import column, named
+from discreet.release.layouts.swap import windows
 from discreet.release.manifest import Manifest, Promise, Resource
-from discreet.release.order import first_disorder
-from discreet.release.shapes import SHAPES
-from discreet.release.shapes.file import column, named
-from discreet.release.shapes.swap import windows
+from discreet.release.verify import boxes
+from discreet.release.verify.check import Check, check
+from discreet.release.verify.join import joined
+from discreet.release.verify.order import first_disorder
 
 
 def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
@@ -57,15 +57,15 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
 def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     """Load the files and read them as `qit` and `st`; say what is wrong with their columns."""
     promise = manifest.discreet
-    shape = SHAPES[promise.publication]
-    for name, file in shape.files(promise).items():
+    layout = LAYOUTS[promise.publication]
+    for name, file in layout.files(promise).items():
         resource = manifest.resource(name)
         if not _fits(folder / resource.path, resource):
             return f"`{resource.path}` has other columns, or of other types, than the manifest says"
         # in CSV a count of 1.4 must not be rounded before it is seen
         kinds = {column: "number" if column in file.added else kind for column, kind in resource.kinds().items()}
         engine.load(f"{name} file", folder / resource.path, keep=resource.format == "csv", kinds=kinds)
-    for name, query in shape.tables(promise).items():
+    for name, query in layout.tables(promise).items():
         engine.load(name, query, keep=False)
     return None
 
@@ -131,7 +131,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
 
 def _rows(engine: Engine, promise: Promise) -> Iterator[Check]:
     """Where rows are numbered, their numbers must tell nothing but their place."""
-    files = SHAPES[promise.publication].files(promise)
+    files = LAYOUTS[promise.publication].files(promise)
     numbered = [name for name, file in files.items() if promise.row in file.columns]
     wrong = None
     for name in numbered:
@@ -215,7 +215,7 @@ def _wild(kind: str, promise: Promise) -> str:
 
 def _order(folder: Path, manifest: Manifest) -> str | None:
     """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
-    for files, columns, strict in SHAPES[manifest.discreet.publication].orders(manifest.discreet):
+    for files, columns, strict in LAYOUTS[manifest.discreet.publication].orders(manifest.discreet):
         resources = [manifest.resource(name) for name in files]
         rows = _beside([_batches(folder, resource) for resource in resources])
         if first_disorder(rows, columns, strict=strict) is not None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
-from discreet.release.check import Check, check
+from discreet.release.layouts.file import column
 from discreet.release.manifest import Promise
-from discreet.release.shapes.file import column
+from discreet.release.verify.check import Check, check
 
 
 def joined(engine: Engine, promise: Promise) -> Iterator[Check]:

@@ -36,8 +36,8 @@ from discreet.answer.matches.boxes.measures import Measures
 from discreet.answer.matches.boxes.truths import Kind, Types, part
 from discreet.answer.question.question import Question
 from discreet.errors import EngineError, QueryError
-from discreet.release.boxes import TYPES
 from discreet.release.manifest import Join, Side
+from discreet.release.verify.boxes import TYPES
 
 
 @dataclass(frozen=True)
