@@ -23,7 +23,7 @@ def test_layers_keep_to_their_side():
         ("audit/attacks/order.py", "from discreet.partition.space import Dimension"),
         ("values/codes.py", "from discreet.engines import connect"),
         ("values/codes.py", "from discreet.words import counted"),
-        ("release/verify.py", "from discreet.guarantees import Guarantee"),
+        ("release/verify/__init__.py", "from discreet.guarantees import Guarantee"),
         ("table/read.py", "import duckdb"),
         ("words.py", "import discreet.answer.session"),
     ],
