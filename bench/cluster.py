@@ -12,7 +12,8 @@ import sys
 import numpy as np
 
 from discreet.guarantees import Guarantee, Histograms
-from discreet.partition import deal, local
+from discreet.partition.histogram import deal
+from discreet.partition.spatial import local
 from discreet.values.random import RandomSource
 from generalization import alone, formed, ncp, ranges, table, warm_up
 from measure import seconds, verdict

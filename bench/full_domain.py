@@ -21,8 +21,8 @@ from pyarrow.csv import ParseOptions, read_csv
 from data import DOMAINS
 from discreet.guarantees import Guarantee
 from discreet.hierarchies import load
-from discreet.partition.full_domain import search
-from discreet.partition.space import Dimension
+from discreet.partition.spatial.full_domain.full_domain import search
+from discreet.partition.spatial.space import Dimension
 from measure import seconds, verdict
 
 ADULT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")

@@ -19,7 +19,7 @@ import numpy as np
 
 from data import DOMAINS
 from discreet.guarantees import Guarantee, Histograms
-from discreet.partition.space import Dimension, penalties
+from discreet.partition.spatial.space import Dimension, penalties
 from discreet.values.random import RandomSource
 from measure import seconds, verdict
 
@@ -52,7 +52,7 @@ def ncp(space: list[Dimension], groups: np.ndarray) -> float:
 
 
 def formed(name: str, columns: dict[str, np.ndarray], sensitive: np.ndarray, promised: dict[str, int]) -> np.ndarray:
-    assign = import_module(f"discreet.partition.{name}").assign
+    assign = import_module(f"discreet.partition.spatial.{name}.{name}").assign
     groups: np.ndarray = assign(ranges(columns), sensitive, Guarantee.of(promised), RandomSource(1))
     return groups
 

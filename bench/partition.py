@@ -24,7 +24,7 @@ def main(rows: int) -> None:
         "floats": (chance.lognormal(0, 1, rows), (0.0, 0.001)),
         "integers": (chance.lognormal(8, 1, rows).astype(np.int64), (0, 100)),
     }
-    plans = {name: import_module(f"discreet.partition.{name}").plan for name in LIMITS}
+    plans = {name: import_module(f"discreet.partition.ranges.{name}").plan for name in LIMITS}
     for title, (values, ranges) in columns.items():
         (base,) = seconds(lambda values=values: np.sort(values))
         marks, counts = np.unique(values, return_counts=True)

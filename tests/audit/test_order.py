@@ -14,9 +14,8 @@ from discreet.audit.files import read_tables
 from discreet.audit.metrics import rce
 from discreet.errors import InputError
 from discreet.partition import PARTITIONS
-from discreet.partition.deal import plan
+from discreet.partition.histogram.deal import plan
 from discreet.partition.kernels import shuffle_by_value
-from discreet.partition.min_max_exact import LIMIT
 from discreet.policy import Policy
 from discreet.publication import full_permutation, permutation
 from discreet.publication.publish import publish, publish_groups
@@ -28,7 +27,6 @@ L = 5
 FREE = {name: partition.keeps for name, partition in PARTITIONS.items() if not partition.trees}
 FOR_L = [name for name, keeps in FREE.items() if not keeps or "l" in keeps]
 FOR_RANGES = [name for name, keeps in FREE.items() if not keeps or "e" in keeps]
-LARGE = [name for name in FOR_RANGES if name != "min_max_exact"]
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +112,7 @@ def test_anatomy_order_tells_nothing(people, partition, publication, seed, tmp_p
 
 
 @pytest.mark.parametrize("publication", ["permutation", "anatomy", "full_permutation"])
-@pytest.mark.parametrize("partition", LARGE)
+@pytest.mark.parametrize("partition", FOR_RANGES)
 def test_permutation_order_tells_nothing(people, earners, partition, publication, tmp_path):
     """Neither with many equal salaries nor with different ones."""
     for table, e in ((people, 5), (earners, 1_000)):
@@ -128,24 +126,9 @@ def test_permutation_order_tells_nothing(people, earners, partition, publication
             assert found <= mean + 5 * math.sqrt(variance) + 1e-6, one.hypothesis
 
 
-def test_small_permutations_tell_nothing_either(earners, tmp_path):
-    """The exact partition takes few rows: the links of many releases are counted together."""
-    draw = np.random.default_rng(9)
-    found, mean, variance = {}, 0.0, 0.0
-    for number in range(8):
-        some = earners.take(np.sort(draw.choice(ROWS, LIMIT // 2, replace=False)))
-        release = publish(some, ranges("min_max_exact", 1_000), to=tmp_path / str(number), seed=number)
-        mean, variance = mean + chance(release)[0], variance + chance(release)[1]
-        for one in attack(release):
-            matches = len(some) * one.recovered(truth(release, some))
-            found[one.hypothesis] = found.get(one.hypothesis, 0) + matches
-    assert len(found) == 5
-    assert max(found.values()) <= mean + 5 * math.sqrt(variance)
-
-
 @pytest.mark.parametrize(
     "rules",
-    [*map(policy, FOR_L), *map(ranges, LARGE), *(policy(name, "full_permutation") for name in FOR_L)],
+    [*map(policy, FOR_L), *map(ranges, FOR_RANGES), *(policy(name, "full_permutation") for name in FOR_L)],
     ids=lambda rules: f"{rules.partition}-{rules.publication}",
 )
 def test_order_of_source_does_not_move_groups(people, rules, tmp_path):

@@ -14,7 +14,7 @@ from contracts.promised import GUARANTEES, SHAPES, as_sets, check, fair, guarant
 from discreet import Policy, publish
 from discreet.errors import GuaranteeError
 from discreet.partition import PARTITIONS
-from discreet.partition.space import Dimension, penalties
+from discreet.partition.spatial.space import Dimension, penalties
 from discreet.values.random import RandomSource
 
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -14,8 +14,8 @@ import pytest
 import discreet
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
-from discreet.partition.join import join
-from discreet.partition.space import Dimension
+from discreet.partition.spatial.join.join import join
+from discreet.partition.spatial.space import Dimension
 from discreet.values.codes import encode
 from discreet.values.random import RandomSource
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.partition import promises
-from partition.spaces import cases, guarantee, keeps
+from partition.spatial.spaces import cases, guarantee, keeps
 
 
 @settings(max_examples=200, deadline=None)

@@ -651,13 +651,9 @@ def test_ranges_may_be_published_as_anatomy(to, partition, form):
     assert answer["m_low"] <= min(hits) <= answer["m_high"]
 
 
-def test_the_exact_partition_takes_few_rows(refused):
-    many = table().take([i % 24 for i in range(60)]).set_column(2, "ill", pa.array(range(60)))
+def test_the_exact_partition_is_gone(refused):
     refused(
-        many,
-        DiscreetError,
-        "`min_max_exact` takes 40 rows at most, got 60",
-        **{**RANGES, "partition": "min_max_exact"},
+        table(), PolicyError, "`min_max_exact` is gone", "use `min_max`", **{**RANGES, "partition": "min_max_exact"}
     )
 
 

@@ -16,8 +16,8 @@ import discreet
 from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
-from discreet.partition.join import join
-from discreet.partition.space import Dimension
+from discreet.partition.spatial.join.join import join
+from discreet.partition.spatial.space import Dimension
 from discreet.release.manifest import NAME
 from discreet.release.release import digest
 from discreet.values.random import RandomSource

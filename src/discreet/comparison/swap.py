@@ -22,8 +22,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.guarantees import Guarantee, Scale
-from discreet.partition.cuts import wide
 from discreet.partition.kernels import IntArray, MarkArray, UIntArray, below, shuffle, shuffle_by_value
+from discreet.partition.ranges.stretches import wide
 from discreet.policy import Policy
 from discreet.publication.draft import Draft, ascending, number, store_rows
 from discreet.release.manifest import TableSpec, Window

@@ -1,6 +1,10 @@
-"""Partitions: which rows share a group. One algorithm per file; this is their registry.
+"""Partitions: which rows share a group. This is their registry.
 
-Every file `NAME.py` has an `assign(quasi, sensitive, guarantee, secret)`: it sees integer codes
+    histogram/  planned on how often each sensitive value occurs, and on nothing else
+    ranges/     neighbours among the sorted sensitive values, for k distinct values and a range of e
+    spatial/    rows that lie near each other; a partition of several files is a folder of its own
+
+The file of each has an `assign(quasi, sensitive, guarantee, secret)`: it sees integer codes
 only and returns the group of every row, numbered from 0 without a gap. It may assume that the
 whole table, as one group, meets the guarantee. A `spatial` one looks at distances or hierarchies: it sees the
 quasi-identifiers as dimensions (see `space`), takes options, and may leave rows out (group -1).
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.partition.kernels import IntArray
-    from discreet.partition.space import Dimension
+    from discreet.partition.spatial.space import Dimension
     from discreet.values.random import RandomSource
 
 
@@ -33,6 +37,7 @@ class Partition:
     """
 
     name: str
+    home: str  # the folder of its file
     uses_quasi: bool = False
     keeps: tuple[str, ...] = ()
     needs: str | None = None
@@ -45,7 +50,7 @@ class Partition:
         self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource
     ) -> IntArray:
         """The group of every row. Kernels are compiled when first used, so the import waits until here."""
-        groups: IntArray = import_module(f"discreet.partition.{self.name}").assign(quasi, sensitive, guarantee, secret)
+        groups: IntArray = self._module.assign(quasi, sensitive, guarantee, secret)
         return groups
 
     def place(
@@ -64,29 +69,40 @@ class Partition:
         chosen = {name: value for name, value in options.items() if name in self.options}
         if self.selects:
             chosen["needed"] = needed
-        module = import_module(f"discreet.partition.{self.name}")
-        groups: IntArray = module.assign(space, sensitive, guarantee, secret, **chosen)
+        groups: IntArray = self._module.assign(space, sensitive, guarantee, secret, **chosen)
         return groups
 
+    @property
+    def _module(self) -> Any:
+        return import_module(f"discreet.partition.{self.home}.{self.name}")
 
-RANGES = ("min_sum", "min_max", "max_groups", "tightest", "random", "min_max_exact")
+
+GONE = {"min_max_exact": "min_max"}  # what a policy may still name, and what to use instead
+RANGES = ("min_sum", "min_max", "max_groups", "tightest", "random")
 CUTS = {"dimension": ("widest", "round_robin"), "median": ("strict", "relaxed")}
 PARTITIONS = {
     partition.name: partition
     for partition in (
-        Partition("anatomize", keeps=("k", "l", "distinct_l"), needs="l"),
-        Partition("deal"),
-        Partition("local", uses_quasi=True),
-        Partition("cluster", uses_quasi=True, spatial=True, options={"boundary": ("moved", "fixed"), "tries": NUMBER}),
-        Partition("mondrian", uses_quasi=True, spatial=True, options=CUTS),
-        Partition("topdown", uses_quasi=True, spatial=True, selects=True),
+        Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
+        Partition("deal", "histogram"),
+        Partition("local", "spatial", uses_quasi=True),
+        Partition(
+            "cluster",
+            "spatial.cluster",
+            uses_quasi=True,
+            spatial=True,
+            options={"boundary": ("moved", "fixed"), "tries": NUMBER},
+        ),
+        Partition("mondrian", "spatial.mondrian", uses_quasi=True, spatial=True, options=CUTS),
+        Partition("topdown", "spatial.topdown", uses_quasi=True, spatial=True, selects=True),
         Partition(
             "full_domain",
+            "spatial.full_domain",
             uses_quasi=True,
             spatial=True,
             trees=True,
             options={"loss": ("ncp", "discernibility"), "suppression": SHARE},
         ),
-        *(Partition(name, keeps=("k", "e"), needs="e") for name in RANGES),
+        *(Partition(name, "ranges", keeps=("k", "e"), needs="e") for name in RANGES),
     )
 }

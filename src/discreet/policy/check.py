@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
-from discreet.partition import PARTITIONS, Partition
+from discreet.partition import GONE, PARTITIONS, Partition
 from discreet.policy.method import is_number, method_mistakes, shown
 from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
@@ -75,7 +75,8 @@ def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
     for key, words in WORDS.items():
         value = values.get(key, words[0])
         if value not in words and not (key == "partition" and _ungrouped(values)):
-            yield Mistake(key, f"got {shown(value)}; {nearest(str(value), words)}")
+            gone = f"`{value}` is gone; use `{GONE[value]}`" if key == "partition" and str(value) in GONE else None
+            yield Mistake(key, gone or f"got {shown(value)}; {nearest(str(value), words)}")
 
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from discreet.errors import InputError
 from discreet.hierarchies import Hierarchy, Levels, load
 from discreet.partition import PARTITIONS
-from discreet.partition.space import Dimension
+from discreet.partition.spatial.space import Dimension
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.draft import present

@@ -22,7 +22,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
-from discreet.partition.space import common_nodes, ends
+from discreet.partition.spatial.space import common_nodes, ends
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, ascending, number, store_rows
 from discreet.release.layouts.generalization import LABELS

@@ -20,7 +20,7 @@ import pyarrow as pa
 from discreet.errors import GuaranteeError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
-from discreet.partition.join import join
+from discreet.partition.spatial.join.join import join
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, number, store_rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.least_loss import Asked, Scale, cut, divide, numbers
+from discreet.partition.spatial.least_loss import Asked, Scale, cut, divide, numbers
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.model import Box, Column, Cut, Flags, Floats, Ints
 

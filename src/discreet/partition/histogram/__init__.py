@@ -1,0 +1,1 @@
+"""Groups planned on the histogram of the sensitive column alone."""

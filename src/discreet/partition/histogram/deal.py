@@ -1,0 +1,32 @@
+"""Deal: sort the rows by sensitive value and deal them round-robin into as many groups as the guarantee allows.
+
+Source: Li et al., "Permutation anonymization" (2015), Algorithm 1, with g = floor(n/l).
+Cost: linear in the rows, on the histogram alone.
+Claim: deal_makes_floor_n_over_l_groups — under `l`, floor(n/l) groups whose values are all distinct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numba as nb
+import numpy as np
+
+from discreet.guarantees import Guarantee
+from discreet.partition.histogram.plan import carry_out
+from discreet.partition.kernels import IntArray, MarkArray, capacity, deal_out
+from discreet.values.random import RandomSource
+
+
+def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
+    """The group of every row; quasi-identifiers are not looked at."""
+    counts = np.bincount(sensitive)
+    return carry_out(plan(counts, *guarantee.thresholds), sensitive, counts, secret)
+
+
+@nb.njit(cache=True, nogil=True)
+def plan(counts: IntArray, k: int, l: int, distinct_l: int, e: float, marks: MarkArray) -> IntArray:
+    """The group of the i-th row when rows are sorted by value."""
+    out = np.empty(counts.sum(), np.int32)
+    deal_out(counts, capacity(counts, k, l, distinct_l, e, marks), out, 0)
+    return out

@@ -1,0 +1,1 @@
+"""Groups of rows that lie near each other, by the quasi-identifiers."""

@@ -1,0 +1,1 @@
+"""Cluster: part the rows around two extreme ones, then deal inside each part."""

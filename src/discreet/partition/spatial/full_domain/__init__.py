@@ -1,0 +1,1 @@
+"""Full domain: one level of every hierarchy for all rows."""

@@ -1,0 +1,1 @@
+"""Groups of private rows together with public ones."""

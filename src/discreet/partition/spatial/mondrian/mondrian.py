@@ -1,0 +1,190 @@
+"""Mondrian: cut the rows in two at the median of one quasi-identifier, and the parts again, while promises hold.
+
+Source: LeFevre et al., "Mondrian multidimensional k-anonymity", ICDE 2006; dimensions in turn as in
+Sacharidis et al., "k-join-anonymity", 2010, section 2.2. A cut falls
+ - in a range: between two values, as near to the median as the promises allow; if medians are `relaxed`,
+   between any two rows, the rows of one value being told apart at random;
+ - in a tree: between the children of the node that holds all rows; those that cannot stand alone stay together;
+ - in a set: between two sets of values with about as many rows, whatever the values are called (see `sides`).
+A dimension is passed over only if no cut of it is found, and a part is a group only if all are passed over.
+Cost: rows x dimensions x log(rows); memory about three copies of the encoded columns.
+Claim: mondrian_leaves_nothing_to_cut — between two values of a range, at a node of a tree, in a set of few names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import numba as nb
+import numpy as np
+
+from discreet.guarantees import Guarantee
+from discreet.partition.kernels import IntArray, shuffle
+from discreet.partition.promises import fewest_rows
+from discreet.partition.spatial.mondrian.ranges import cut_range
+from discreet.partition.spatial.mondrian.unordered import cut_set, cut_tree
+from discreet.partition.spatial.packed import RANGE, TREE, common_level, frame, range_cost
+from discreet.partition.spatial.space import Codes, Dimension
+from discreet.values.random import RandomSource
+
+COARSE = 1 << 16  # rows below which a part is left to one thread
+
+
+def assign(
+    space: Sequence[Dimension],
+    sensitive: Codes,
+    guarantee: Guarantee,
+    secret: RandomSource,
+    *,
+    dimension: Literal["widest", "round_robin"] = "widest",
+    median: Literal["strict", "relaxed"] = "strict",
+) -> Codes:
+    """The group of every row."""
+    n, d, rule = sensitive.size, len(space), guarantee.thresholds
+    dims = frame(space)
+    rows = shuffle(secret.words(n))
+    largest = int(dims.sizes.max(initial=1)) - 1
+    dtype = np.uint8 if largest < 2**8 else np.uint16 if largest < 2**16 else np.uint32
+    points, values = np.empty((d, n), dtype), sensitive[rows]
+    kinds = int(values.max(initial=0)) + 1
+    in_turn, relaxed = dimension == "round_robin", median == "relaxed"
+    with ThreadPoolExecutor() as threads:
+
+        def gather(j: int) -> None:
+            points[j] = space[j].codes.astype(dtype)[rows]
+
+        def cut(low: int, high: int, last: int, *, coarse: int) -> tuple[IntArray, IntArray]:
+            made: tuple[IntArray, IntArray] = _cut(
+                points, values, rows, low, high, last, coarse, kinds, dims, rule, in_turn, relaxed
+            )
+            return made
+
+        each = map if n <= COARSE else threads.map
+        list(each(gather, range(d)))
+        starts, last = cut(0, n, d - 1, coarse=COARSE)
+        parts = zip(starts.tolist(), [*starts[1:].tolist(), n], last.tolist(), strict=True)
+        starts = np.concatenate(list(each(lambda part: cut(*part, coarse=0)[0], parts)))
+    groups = np.empty(n, np.int32)
+    groups[rows] = np.repeat(np.arange(starts.size, dtype=np.int32), np.diff(starts, append=n))
+    return groups
+
+
+@nb.njit(cache=True, nogil=True)
+def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, in_turn, relaxed):  # type: ignore[no-untyped-def]
+    """Cut rows low..high in place until no cut is left; return where parts start, and the dimension each was cut in."""
+    d, longest = points.shape[0], high - low
+    fewest = fewest_rows(rule)
+    codes = max(frame.sizes.max(), 2) if d else 2
+    counts = np.zeros(kinds, np.int32)
+    histogram, part_of, number = np.empty(codes + 1, np.int64), np.empty(codes, np.int32), np.full(codes, -1, np.int32)
+    order, works = np.empty(longest, np.int32), np.empty(longest + 1, np.bool_)
+    target, sizes = np.empty(longest, np.int32), np.empty(codes, np.int64)
+    spare_points, spare = np.empty(longest, points.dtype), np.empty(longest, np.int32)
+    least, most, widths = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d)
+    starts, cut_in = np.empty(longest // fewest + 1, np.int64), np.empty(longest // fewest + 1, np.int64)
+    found = 0
+    stack = [(low, high, last)]
+    while stack:
+        a, b, before = stack.pop()
+        n, parts = b - a, 0
+        if n > coarse and n >= 2 * fewest:
+            _measure(points[:, a:b], frame, number, least, most, widths)
+            for turn in range(d):
+                j = (before + 1 + turn) % d if in_turn else np.argmax(widths)
+                if widths[j] > 0:
+                    here, held = points[j, a:b], values[a:b]
+                    if frame.forms[j] == RANGE:
+                        code, take, size = cut_range(
+                            here, held, least[j], most[j], rule, relaxed, counts, histogram, order, works
+                        )
+                        if size:
+                            parts, sizes[0], sizes[1] = 2, size, n - size
+                            _aim_at_code(here, code, take, size, target)
+                    else:
+                        if frame.forms[j] == TREE:
+                            parts = cut_tree(
+                                here, held, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes
+                            )
+                        else:
+                            parts = cut_set(here, held, rule, counts, histogram, order, works, part_of, number, sizes)
+                        if parts:
+                            _aim_at_parts(here, part_of, sizes[:parts], histogram, target)
+                if parts:
+                    before = j
+                    break
+                widths[j] = -1
+        if parts == 0:
+            starts[found], cut_in[found] = a, before
+            found += 1
+            continue
+        for m in range(d):
+            _move(points[m, a:b], target, spare_points)
+        _move(values[a:b], target, spare)
+        _move(rows[a:b], target, spare)
+        end = b
+        for part in range(parts - 1, -1, -1):
+            stack.append((end - sizes[part], end, before))
+            end -= sizes[part]
+    return starts[:found].copy(), cut_in[:found].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _measure(points, frame, number, least, most, widths):  # type: ignore[no-untyped-def]
+    """Write what the box around all points costs in each dimension; `number` is all -1 before and after."""
+    for j in range(points.shape[0]):
+        codes = points[j]
+        if frame.forms[j] == RANGE:
+            low, high = codes[0], codes[0]
+            for i in range(codes.size):
+                low = min(low, codes[i])
+                high = max(high, codes[i])
+            least[j], most[j] = low, high
+            widths[j] = range_cost(np.int64(low), np.int64(high), j, frame)
+        elif frame.forms[j] == TREE:
+            level = common_level(codes, j, frame)
+            widths[j] = frame.shares[frame.roots[j] + level * frame.sizes[j] + codes[0]] if level else 0.0
+        else:
+            distinct = 0
+            for i in range(codes.size):
+                distinct += number[codes[i]] < 0
+                number[codes[i]] = 0
+            for i in range(codes.size):
+                number[codes[i]] = -1
+            widths[j] = distinct / frame.sizes[j] if distinct > 1 else 0.0
+
+
+@nb.njit(cache=True, nogil=True)
+def _aim_at_code(codes, code, take, size, target):  # type: ignore[no-untyped-def]
+    """Where each row goes if codes below `code`, and the first `take` rows of it, go left; their order stays."""
+    left, right = 0, size
+    for i in range(codes.size):
+        c = codes[i]
+        if c < code or (c == code and take > 0):
+            take -= c == code
+            target[i] = left
+            left += 1
+        else:
+            target[i] = right
+            right += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _aim_at_parts(codes, part_of, sizes, following, target):  # type: ignore[no-untyped-def]
+    """Where each row goes if parts lie side by side; their order stays."""
+    at = 0
+    for part in range(sizes.size):
+        following[part] = at
+        at += sizes[part]
+    for i in range(codes.size):
+        part = part_of[codes[i]]
+        target[i] = following[part]
+        following[part] += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def _move(column, target, spare):  # type: ignore[no-untyped-def]
+    for i in range(column.size):
+        spare[target[i]] = column[i]
+    column[:] = spare[: column.size]

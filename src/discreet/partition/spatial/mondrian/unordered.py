@@ -1,0 +1,219 @@
+"""How to part rows in a dimension that has no line: the children of a tree's node, the names of a set.
+
+In a tree the children of the node that holds all rows become parts, if each can stand alone. If some cannot, these stay
+together, along with as few of the others as they need, the smallest first; then only those that leave get a
+smaller node. If that fails too, one child leaves that can be spared, and if none can, what is below them.
+In a set, names are taken by falling frequency, each to the side with fewer rows. If that breaks a promise, other
+ways to part them are tried, the most even first: all ways if k is all that is promised or names are few, else
+the frequent from the rare, and one from all others.
+Cost: linear in the rows where the first way works; arrays that are written to are the caller's.
+Claim: trees_are_parted_where_possible — unless no node below the common one can leave without breaking a promise.
+Claim: sets_are_parted_where_possible — if k is all that is promised or names are few, unless no two sides keep it.
+"""
+
+from __future__ import annotations
+
+import numba as nb
+import numpy as np
+
+from discreet.partition.promises import fewest_rows, keeps, only_counts
+from discreet.partition.spatial.mondrian.ranges import cut_range
+from discreet.partition.spatial.packed import common_level
+
+FEW = 7  # names that are parted in all ways
+SINGLES = 16  # names that are tried against all others, the most frequent
+
+
+@nb.njit(cache=True, nogil=True)
+def cut_tree(codes, values, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes):  # type: ignore[no-untyped-def]
+    """Write the part of each code and the rows of each part; return how many parts there are, 0 if no cut was found.
+
+    `number` is all -1 before and after.
+    """
+    for level in range(common_level(codes, j, frame) - 1, -1, -1):
+        nodes = frame.nodes[frame.roots[j] + level * frame.sizes[j] :][: frame.sizes[j]]
+        parts = 0
+        for c in codes:
+            if number[nodes[c]] < 0:
+                number[nodes[c]] = parts
+                sizes[parts] = 0
+                parts += 1
+            part_of[c] = number[nodes[c]]
+            sizes[number[nodes[c]]] += 1
+        found = parts
+        if not _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes[:parts]):
+            node_of = np.empty(parts, np.int64)
+            for c in codes:
+                node_of[part_of[c]] = nodes[c]
+            _lay_out(codes, values, histogram, order, part_of, sizes[:parts])
+            now, found = _leave(order[: codes.size], sizes[:parts], node_of, rule, counts, spare)
+            for c in codes:
+                part_of[c] = now[number[nodes[c]]]
+            rows = sizes[:parts].copy()
+            sizes[:parts] = 0
+            for part in range(parts):
+                sizes[now[part]] += rows[part]
+        for c in codes:
+            number[nodes[c]] = -1
+        if found:
+            return found
+    return 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _leave(values, sizes, nodes, rule, counts, spare):  # type: ignore[no-untyped-def]
+    """What becomes of each part if some stay together as part 0: their numbers, and how many there are; 0 if none work.
+
+    Values stand part by part. Parts of one size are told apart by their nodes.
+    """
+    starts, now = np.cumsum(sizes) - sizes, np.zeros(sizes.size, np.int64)
+    alone, stay = np.zeros(sizes.size, np.bool_), 0
+    for part in range(sizes.size):
+        own = values[starts[part] : starts[part] + sizes[part]]
+        alone[part] = keeps(own, rule, counts)
+        if not alone[part]:
+            spare[stay : stay + own.size] = own
+            stay += own.size
+    by_node = np.argsort(nodes)
+    small_first = by_node[np.argsort(sizes[by_node], kind="mergesort")]
+    small_first = small_first[alone[small_first]]
+    taken = 0
+    while taken < small_first.size and not keeps(spare[:stay], rule, counts):
+        part = small_first[taken]
+        spare[stay : stay + sizes[part]] = values[starts[part] : starts[part] + sizes[part]]
+        stay += sizes[part]
+        taken += 1
+    leave = small_first[taken:]
+    if taken == small_first.size and taken > 1:
+        for part in small_first[::-1]:
+            spare[: starts[part]] = values[: starts[part]]
+            spare[starts[part] : values.size - sizes[part]] = values[starts[part] + sizes[part] :]
+            if keeps(spare[: values.size - sizes[part]], rule, counts):
+                leave = np.full(1, part)
+                break
+    for i in range(leave.size):
+        now[leave[i]] = i + 1
+    return now, leave.size + 1 if leave.size else 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
+    """Whether each part keeps all promises."""
+    if sizes.min() < fewest_rows(rule):
+        return False
+    if only_counts(rule):
+        return True
+    _lay_out(codes, values, histogram, order, part_of, sizes)
+    at = 0
+    for size in sizes:
+        if not keeps(order[at : at + size], rule, counts):
+            return False
+        at += size
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def _lay_out(codes, values, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
+    """Write the values to `order`, part by part."""
+    at = 0
+    for part in range(sizes.size):
+        histogram[part] = at
+        at += sizes[part]
+    for i in range(codes.size):
+        part = part_of[codes[i]]
+        order[histogram[part]] = values[i]
+        histogram[part] += 1
+
+
+@nb.njit(cache=True, nogil=True)
+def cut_set(codes, values, rule, counts, histogram, order, works, part_of, number, sizes):  # type: ignore[no-untyped-def]
+    """Write the side, 0 or 1, of each code and the rows of each side; return 2, or 0 if no cut was found.
+
+    Equally frequent names are told apart by which stands first, never by their codes. `number` is all -1 before
+    and after.
+    """
+    n, distinct = codes.size, 0
+    names, rows = np.empty(min(n, part_of.size), np.int64), np.zeros(min(n, part_of.size), np.int64)
+    for c in codes:
+        if number[c] < 0:
+            number[c] = distinct
+            names[distinct] = c
+            distinct += 1
+        rows[number[c]] += 1
+    by_frequency = np.argsort(-rows[:distinct], kind="mergesort")
+    names, rows, right = names[by_frequency], rows[by_frequency], np.zeros(distinct, np.bool_)
+    lighter = 0
+    for i in range(distinct):
+        right[i] = lighter > 0
+        lighter += -rows[i] if right[i] else rows[i]
+    given = codes, values, rule, counts, histogram, order, part_of, sizes[:2]
+    found = _part(names, rows, right, *given)
+    if not found and n - rows[0] >= fewest_rows(rule):
+        if only_counts(rule):
+            _halve(rows, n, right)
+            found = _part(names, rows, right, *given)
+        elif distinct <= FEW:
+            for way in _ways(rows, n):
+                for i in range(distinct):
+                    right[i] = way >> i & 1
+                if _part(names, rows, right, *given):
+                    found = True
+                    break
+        else:
+            ranks = np.empty(n, codes.dtype)
+            for i in range(distinct):
+                number[names[i]] = i
+            for i in range(n):
+                ranks[i] = number[codes[i]]
+            first, _, size = cut_range(ranks, values, 0, distinct - 1, rule, False, counts, histogram, order, works)
+            right[:] = np.arange(distinct) >= first
+            found = size > 0 and _part(names, rows, right, *given)
+            for i in range(min(distinct, SINGLES)):
+                if not found:
+                    right[:] = np.arange(distinct) == i
+                    found = _part(names, rows, right, *given)
+    for name in names:
+        number[name] = -1
+    return 2 if found else 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _part(names, rows, right, codes, values, rule, counts, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
+    """Write the side of each name and the rows of each side; say whether both keep all promises."""
+    sizes[:] = 0
+    for i in range(names.size):
+        part_of[names[i]] = right[i]
+        sizes[np.int64(right[i])] += rows[i]
+    return _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes)
+
+
+@nb.njit(cache=True, nogil=True)
+def _halve(rows, n, right):  # type: ignore[no-untyped-def]
+    """Part names so that no other way is more even: by the sums that names up to each can reach."""
+    last = np.full(n + 1, -1, np.int64)  # the name with which a sum was first reached
+    last[0] = 0
+    for i in range(1, rows.size):
+        for total in range(n, rows[i] - 1, -1):
+            if last[total] < 0 <= last[total - rows[i]]:
+                last[total] = i
+    total = 0
+    for other in range(n + 1):
+        if last[other] >= 0 and abs(n - 2 * other) < abs(n - 2 * total):
+            total = other
+    right[:] = False
+    while total:
+        right[last[total]] = True
+        total -= rows[last[total]]
+
+
+@nb.njit(cache=True, nogil=True)
+def _ways(rows, n):  # type: ignore[no-untyped-def]
+    """All ways to part names, the most even first; a bit tells who goes to the right, which the first never does."""
+    ways = 2 * np.arange(1, 1 << (rows.size - 1))
+    uneven = np.empty(ways.size, np.int64)
+    for w in range(ways.size):
+        total = 0
+        for i in range(rows.size):
+            total += rows[i] * (ways[w] >> i & 1)
+        uneven[w] = abs(n - 2 * total)
+    return ways[np.argsort(uneven, kind="mergesort")]
