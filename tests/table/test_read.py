@@ -277,7 +277,7 @@ def test_kinds_of_values(values, type_, kind):
         pa.array([b"x"]),
         pa.array([dt.timedelta(1)]),
         pa.nulls(2),
-        pa.array([1.5, 2.5], pa.float16()),
+        pa.array(np.array([1.5, 2.5], np.float16), pa.float16()),
     ],
     ids=lambda values: str(values.type),
 )
