@@ -1,12 +1,11 @@
 """Ask a (k,e)-anonymous permutation of 10 million rows, against the same aggregate on the original table.
 
-Both are warm in DuckDB; the range condition takes about a quarter of the rows. Values that repeat (whole
-numbers) get the compact help table, values that never do (floats) the full one, whatever their signs.
+Both are warm in DuckDB; the range condition takes about a quarter of the rows. Values repeat (whole numbers) or
+never do (floats).
 """
 
 from __future__ import annotations
 
-import statistics
 import sys
 import tempfile
 import time
@@ -15,21 +14,14 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp, parse_one
 
 import discreet
 from ask import TIMES, milliseconds
-from discreet.answer import help_table
-from discreet.answer.plan import base_tables
-from discreet.engines import connect
 from discreet.publication.publish import publish_groups
 from measure import verdict
 
 QUESTIONS = ("SUM", "AVG")
 LIMITS = {100: 2, 10_000: 4}
-BUILT = 3
-BUILDS = 3
-VALUES = ("sums", "held")  # the tables of values, sorted, that a help table is made of
 
 
 def values(rows: int, kind: str) -> np.ndarray:
@@ -78,42 +70,6 @@ def ask(original: duckdb.DuckDBPyConnection, table: pa.Table, kind: str, groups:
             base, taken = milliseconds(lambda sql=sql: original.execute(sql).fetchall(), lambda sql=sql: desk.ask(sql))
             print(f"{function:4} {base:8.1f} ms {taken:8.1f} ms   {verdict(taken / base, limit)}")
         release.close()
-        built(release)
-
-
-def built(release: discreet.release.Release) -> None:
-    """How long the help table takes, against sorting the table by group and value: medians."""
-    turns = [build(release) for _ in range(BUILDS)]
-    sort, held, table = (statistics.median(taken) for taken in zip(*turns, strict=True))
-    print(f"help table in {table:.2f} s, a sort in {sort:.2f} s   {verdict(table / sort, BUILT)}")
-    print(f"with `held`, which every question needs, {(held + table) / sort:.2f} times the sort")
-
-
-def build(release: discreet.release.Release) -> tuple[float, float, float]:
-    """The time of one sort, of the sorted values that all answers are made of, and of the help table."""
-    engine = connect(groups=release.promise.groups)
-    for resource in release.manifest.resources:
-        engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
-    made = base_tables.tables(release)
-    for name in (name for name in made if name not in VALUES):
-        engine.load(name, made[name])
-    rows = exp.select(exp.column("group", quoted=True), "salary").from_(exp.to_table('"permuted file"'))
-    engine.load("pairs", rows.join(exp.to_table('"mapping file"'), using=["row"]))
-    made = base_tables.tables(release, repeats=base_tables.repeats(engine))
-    start = time.perf_counter()
-    engine.load("sorted", parse_one('SELECT * FROM pairs ORDER BY "group", salary', dialect="duckdb"))
-    sorted_ = time.perf_counter()
-    for name in VALUES:
-        engine.load(name, made[name])
-    held = time.perf_counter()
-    table = help_table.plan(engine, base_tables.sensitive_kind(release))
-    if table is None:
-        raise SystemExit("no help table, though no value is missing")
-    for name, query in table.tables().items():
-        engine.load(name, query)
-    done = time.perf_counter()
-    engine.close()
-    return sorted_ - start, held - sorted_, done - held
 
 
 if __name__ == "__main__":

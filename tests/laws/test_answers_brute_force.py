@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import time
 from decimal import Decimal
 from itertools import chain
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from discreet.answer import Answer, Session, help_table
+from discreet.answer import Answer
 from discreet.errors import QueryError
-from discreet.release import Release
 from laws.questions import (
     MEASURABLE,
     Case,
@@ -92,21 +88,12 @@ def test_answers_from_groups_alike_equal_brute_force(rng: Random) -> None:
 
 @law(10)
 @given(RANDOM)
-def test_answers_by_the_help_table_equal_brute_force(rng: Random) -> None:
-    """Both forms of it, on tables without missing sensitive values: only these have one."""
+def test_answers_about_measured_values_equal_brute_force(rng: Random) -> None:
+    """The aggregates of a permutation whose sensitive values are all there."""
     alike = rng.random() < 0.3
     case = replace(random_case(rng, MEASURABLE, alike=alike, gaps=False), publication="permutation")
     note(str(case))
-    questions = [random_lookup(rng, case.quasi, case.sensitive) for _ in range(3)]
-    possible = worlds(case.table, case.sensitive.name, case.groups)
-    expected = [possible.answer(question) for question in questions]
-    possible.close()
-    with case.released() as release:
-        for form in ("full", "compact"):
-            note(form)
-            with _helped(release, form) as desk:
-                for question, wanted in zip(questions, expected, strict=True):
-                    _check(question, desk.ask(question.sql), wanted)
+    _ask(case, [random_lookup(rng, case.quasi, case.sensitive) for _ in range(3)])
 
 
 @law(3)
@@ -210,14 +197,6 @@ def _ask(case: Case, questions: list[Question]) -> None:
         for question in questions:
             _check(question, release.ask(question.sql), possible.answer(question))
     possible.close()
-
-
-@contextmanager
-def _helped(release: Release, form: str) -> Iterator[Session]:
-    """A desk whose help table has one form or the other, whatever the data would choose."""
-    with patch.object(help_table, "REPEATS", {"full": 10**9, "compact": 0}[form]), closing(Session(release)) as desk:
-        assert desk._help.form == form
-        yield desk
 
 
 def _named(rng: Random, question: Question, name: str) -> str:

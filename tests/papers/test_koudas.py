@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.answer import help_table
 from discreet.errors import InternalError
 from discreet.publication.publish import publish_groups
 
@@ -70,16 +69,6 @@ def release(request, tmp_path_factory):
     return published(tmp_path_factory.mktemp("paper") / "release", form=request.param)
 
 
-@pytest.fixture(params=["full", "compact"])
-def helped(request, release, monkeypatch):
-    """The release, asked through either form of its help table."""
-    monkeypatch.setattr(help_table, "REPEATS", 10**9 if request.param == "full" else 0)
-    release.close()
-    assert release.session._help.form == request.param
-    yield release
-    release.close()
-
-
 def bounds(release, question):
     [row] = release.ask(question).rows()
     assert row["x_low"] <= row["x"] <= row["x_high"]
@@ -102,57 +91,57 @@ def test_figure_3_is_the_permuted_table(release):
     assert release.verify().ok
 
 
-def test_query_1_is_exact(helped):
+def test_query_1_is_exact(release):
     """All of group 3, and nobody else, is over 50."""
-    assert bounds(helped, QUERY_1) == (80_000, 80_000)
-    [row] = helped.ask(QUERY_1).rows()
+    assert bounds(release, QUERY_1) == (80_000, 80_000)
+    [row] = release.ask(QUERY_1).rows()
     assert (row["x"], row["x_stderr"]) == (80_000, 0)
 
 
-def test_query_2(helped):
+def test_query_2(release):
     """Groups 1 and 2 whole, and two of group 3: 165K + 210K + [155K, 165K]."""
-    assert bounds(helped, QUERY_2) == (530_000, 540_000)
+    assert bounds(release, QUERY_2) == (530_000, 540_000)
     truth = sum(row[4] for row in FIGURE_1 if 35 <= row[1] <= 55)
     assert 530_000 <= truth <= 540_000
 
 
-def test_query_2_mean_and_deviation_over_all_possible_answers(helped):
+def test_query_2_mean_and_deviation_over_all_possible_answers(release):
     worlds = [165_000 + 210_000 + sum(two) for two in combinations((80_000, 75_000, 85_000), 2)]
-    [row] = helped.ask(QUERY_2).rows()
+    [row] = release.ask(QUERY_2).rows()
     assert row["x"] == pytest.approx(mean(worlds))
     assert row["x_stderr"] == pytest.approx(pstdev(worlds)) == pytest.approx(sqrt(5e7 / 3))
 
 
-def test_query_3(helped):
+def test_query_3(release):
     """The text says [65K, 75K] because "there is a female in each of groups 2 and 3"; but figure 1 has two women in
     group 2 (Debra and Evan), and with two hits the smaller of them has at most 70K: figure 4, group 2, hits 2, min-u-b.
     """
     women = [row for row in FIGURE_1 if row[3] == "F"]
     assert Counter(GROUPS[FIGURE_1.index(row)] + 1 for row in women) == {2: 2, 3: 1}
-    low, high = bounds(helped, QUERY_3)
+    low, high = bounds(release, QUERY_3)
     assert (low, high) == (65_000, 70_000)
     assert 65_000 <= low <= min(row[4] for row in women) <= high <= 75_000
 
 
 @pytest.mark.parametrize(("group", "hits", "sum_low", "sum_high", "min_low", "min_high"), FIGURE_4)
-def test_figure_4_is_the_help_table(helped, group, hits, sum_low, sum_high, min_low, min_high):
+def test_figure_4_is_the_help_table(release, group, hits, sum_low, sum_high, min_low, min_high):
     """Every choice of so many people of the group, each named by their age, is answered by the same row."""
     ages = [row[1] for row in FIGURE_1[3 * group - 3 : 3 * group]]
     for chosen in combinations(ages, hits):
         where = f"WHERE age IN ({', '.join(map(str, chosen))})"
-        assert helped.ask(f"SELECT COUNT(*) AS n FROM microdata {where}").rows()[0]["n"] == hits
-        assert bounds(helped, f"SELECT SUM(salary) AS x FROM microdata {where}") == (1000 * sum_low, 1000 * sum_high)
-        assert bounds(helped, f"SELECT MIN(salary) AS x FROM microdata {where}") == (1000 * min_low, 1000 * min_high)
+        assert release.ask(f"SELECT COUNT(*) AS n FROM microdata {where}").rows()[0]["n"] == hits
+        assert bounds(release, f"SELECT SUM(salary) AS x FROM microdata {where}") == (1000 * sum_low, 1000 * sum_high)
+        assert bounds(release, f"SELECT MIN(salary) AS x FROM microdata {where}") == (1000 * min_low, 1000 * min_high)
 
 
-def test_the_rows_that_figure_4_leaves_out_for_space(helped):
+def test_the_rows_that_figure_4_leaves_out_for_space(release):
     """MAX and AVG of every group and number of hits, by trying every choice of salaries."""
     for group, hits in product((1, 2, 3), (1, 2, 3)):
         people = FIGURE_1[3 * group - 3 : 3 * group]
         where = f"WHERE age IN ({', '.join(str(row[1]) for row in people[:hits])})"
         choices = list(combinations([row[4] for row in people], hits))
         for function, of in (("MAX", max), ("AVG", mean)):
-            found = bounds(helped, f"SELECT {function}(salary) AS x FROM microdata {where}")
+            found = bounds(release, f"SELECT {function}(salary) AS x FROM microdata {where}")
             assert found == pytest.approx((min(map(of, choices)), max(map(of, choices))), rel=1e-12)
 
 

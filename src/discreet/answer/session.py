@@ -7,21 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer import help_table
 from discreet.answer.answer import Answer
-from discreet.answer.counters import Counters
-from discreet.answer.hits import Hits
 from discreet.answer.matches import margins, swapped
 from discreet.answer.matches.boxes.boxes import Boxes, Given, check_generalized
 from discreet.answer.matches.boxes.published import Published, check_joined
 from discreet.answer.matches.boxes.truths import kind_of
 from discreet.answer.plan import base_tables
-from discreet.answer.plan.context import Form, Model
-from discreet.answer.plan.plan import rewrite, untouched
+from discreet.answer.plan.context import Model
+from discreet.answer.plan.plan import rewrite
 from discreet.answer.question.parse import read_question
 from discreet.answer.question.question import ENDS, Aggregate, Question
 from discreet.engines import connect
@@ -55,7 +53,6 @@ class Session:
         self.release = release
         self._prepared: dict[object, _Prepared] = {}
         self._engine = connect(groups=release.promise.groups)
-        self._counters = Counters(self._engine, release.promise.group, lambda: self._help, self._run)
         try:
             base_tables.load(self._engine, release)
             self._engine.seal()
@@ -73,16 +70,8 @@ class Session:
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
-        """The SQL that answers a question, after the statements that make its tables from the files.
-
-        Of a permutation it shows the two steps of the paper, hits by group and the help table, even
-        where hits are really counted by ranks or in slots.
-        """
-        boxes = self._boxes_for(generalized=generalized)
-        if self.release.promise.publication == "permutation" and boxes is None:
-            prepared = self._rewritten(self._read(sql, boxes), boxes, None)
-        else:
-            prepared = self._prepare(sql, boxes)
+        """The SQL that answers a question, after the statements that make its tables from the files."""
+        prepared = self._prepare(sql, self._boxes_for(generalized=generalized))
         return f"{base_tables.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
 
     def _prepare(self, sql: str, boxes: Boxes | Published | None) -> _Prepared:
@@ -91,7 +80,7 @@ class Session:
         if asked not in self._prepared:
             question = self._read(sql, boxes)
             with _computed():
-                prepared = self._rewritten(question, boxes, None if boxes is not None else self._hits_for(question))
+                prepared = self._rewritten(question, boxes)
             while len(self._prepared) >= REMEMBERED:
                 self._prepared.pop(next(iter(self._prepared)))
             self._prepared[asked] = prepared
@@ -111,18 +100,11 @@ class Session:
                 self._check_size(question)
         return question
 
-    def _rewritten(self, question: Question, boxes: Boxes | Published | None, hits: Hits | None) -> _Prepared:
+    def _rewritten(self, question: Question, boxes: Boxes | Published | None) -> _Prepared:
         """The SQL that answers a question, and the tables that it needs beside those of every question."""
-        form = None if boxes is not None else self._form_for(question)
         with _not_too_deep():
-            query = rewrite(question, self.release.promise, hits, form, boxes, apart=self._apart(boxes))
-            made: dict[str, exp.Expr] = {}
-            if form is not None and self._help is not None:
-                made |= self._help.tables()
-            if hits is not None:
-                made |= hits.made
-            if boxes is not None:
-                made |= boxes.tables()
+            query = rewrite(question, self.release.promise, boxes, apart=self._apart(boxes))
+            made: dict[str, exp.Expr] = {} if boxes is None else {**boxes.tables()}
             return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
 
     def _apart(self, boxes: Boxes | Published | None) -> bool:
@@ -165,27 +147,11 @@ class Session:
         for name, query in tables.items():
             self._engine.load(name, query)
 
-    def _hits_for(self, question: Question) -> Hits | None:
-        """Where hits are counted; None where it is row by row, or none need be counted."""
-        if self.release.promise.window is not None or self._apart(None):
-            return None
-        if all(untouched(question, aggregate) for aggregate in question.aggregates):
-            return None
-        return self._counters.hits(question)
+    def __enter__(self) -> Self:
+        return self
 
-    def _form_for(self, question: Question) -> Form | None:
-        """The form of the help table, if there is one and it serves any aggregate."""
-        served = any(help_table.serves(question, aggregate) for aggregate in question.aggregates)
-        if not served or self.release.promise.window is not None or self._apart(None) or self._help is None:
-            return None
-        return self._help.form
-
-    @cached_property
-    def _help(self) -> help_table.HelpTable | None:
-        """The help table, made when first needed."""
-        table = help_table.plan(self._engine, base_tables.sensitive_kind(self.release))
-        self._make({} if table is None else table.tables())
-        return table
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self._engine.close()

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
-from discreet.answer.hits import Hits
 from discreet.answer.matches.boxes.boxes import Boxes
 from discreet.answer.matches.boxes.published import Published
 from discreet.answer.question.grammar import Side
 from discreet.answer.question.question import Question
-
-Form: TypeAlias = Literal["full", "compact"]  # of the help table
 
 
 @dataclass(frozen=True)
@@ -23,8 +19,6 @@ class Model:
     question: Question
     group: str
     sensitive: str | None
-    hits: Hits | None = None
-    help: Form | None = None
     boxes: Boxes | Published | None = None
     apart: bool = False  # whether every column is a side of its own
 

@@ -41,8 +41,6 @@ def draws(model: Model, side: Side) -> Relations:
         if condition is None and not model.keys("quasi"):
             all_rows = exp.select("signature AS urn", "size", "size AS picks", "COUNT(*) AS urns").from_("signatures")
             return {"draws_sensitive": grouped(all_rows)}
-        if model.hits is not None:
-            return {"draws_sensitive": model.hits.draws()}
         hits = grouped(model.rows("quasi", model.group_column("grp"), "COUNT(*) AS picks"))
         kinds = exp.select(*model.keys("quasi"), "signature AS urn", "size", "picks", "COUNT(*) AS urns")
         joined = kinds.from_("hits").join("signatures", on="hits.grp = signatures.grp")
@@ -57,10 +55,6 @@ def draws(model: Model, side: Side) -> Relations:
 
 def subject(model: Model, side: Side, argument: exp.Expr | None, name: str, *, numeric: bool) -> Relations:
     """The relations of one subject, their names ending with `name`; `numeric` if sums are wanted."""
-    if argument is None and model.hits is not None and not model.keys("sensitive"):
-        counted = model.hits.counted()
-        if counted is not None:  # no urn has to be looked up
-            return {f"tally_{name}": exp.select("*", *_taken()).from_(counted.subquery("counted"))}
     drawn = {f"draws_{name}": margins.draws(model, side)} if model.apart else draws(model, side)
     return {
         **drawn,
@@ -98,18 +92,18 @@ def _present(value: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Is(this=exp.paren(value), expression=exp.null()))
 
 
-def _taken(model: Model | None = None) -> tuple[str, ...]:
+def _taken(model: Model) -> tuple[str, ...]:
     """How many of the balls that count all draws take, at least, at most (of one draw) and as expected.
 
     The variance of that is `per_mean`; of the sum of these balls it is per_spread * spread + per_mean * mean * mean.
     """
-    fewest = "fewest" if model is not None and model.bounded else "picks"
+    fewest = "fewest" if model.bounded else "picks"
     forced, most = f"GREATEST({fewest} + total - size, 0)", "LEAST(picks, total)"
     share = "(CAST(total AS DOUBLE) / size)"
     draw = "urns * picks * CAST(size - picks AS DOUBLE) / GREATEST(size - 1, 1)"
     expected = f"urns * picks * {share}"
     per_spread, per_mean = f"{draw} / size", f"{draw} * {share} * (1 - {share})"
-    if model is not None and model.measured:
+    if model.measured:
         alone = "(overlap * (1 - overlap) - tie)"
         expected, per_spread = "urns * overlap * total", f"urns * {alone}"
         certain = f"{forced} = {most}"  # which rounding must not hide

@@ -1,23 +1,20 @@
 """Rewrite a question into the SQL that answers it from a release.
 
 Aggregates that no sensitive value can change are computed from the quasi-identifier table as they
-are. The others go through the urns: where the help table serves, hits are looked up in it; else there
-is one subject for all aggregates about the same thing, then one relation per aggregate. Swapped values
-have a way of their own. All are joined key by key.
+are. The others go through the urns: there is one subject for all aggregates about the same thing, then one
+relation per aggregate. Swapped values have a way of their own. All are joined key by key.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from discreet.answer import help_table
-from discreet.answer.hits import Hits
 from discreet.answer.matches import margins, swapped
 from discreet.answer.matches.boxes.boxes import Boxes
 from discreet.answer.matches.boxes.published import Published
 from discreet.answer.plan import aggregates
-from discreet.answer.plan.context import Form, Model
-from discreet.answer.plan.draws import draws, subject
+from discreet.answer.plan.context import Model
+from discreet.answer.plan.draws import subject
 from discreet.answer.plan.sql import Relations, agree
 from discreet.answer.question.question import ENDS, Aggregate, Question
 from discreet.release.manifest import Promise
@@ -26,14 +23,12 @@ from discreet.release.manifest import Promise
 def rewrite(
     question: Question,
     promise: Promise,
-    hits: Hits | None = None,
-    form: Form | None = None,
     boxes: Boxes | Published | None = None,
     *,
     apart: bool = False,
 ) -> exp.Select:
     """The query; after the columns of the answer it has one column `least_i` per aggregate, then the keys."""
-    model = Model(question, promise.group, promise.sensitive, hits, form, boxes, apart)
+    model = Model(question, promise.group, promise.sensitive, boxes, apart)
     relations: Relations = {} if boxes is None else boxes.relations(question.where["quasi"])
     relations |= margins.relations(model) if apart else {}
     relations["frame"] = _frame(model)
@@ -46,9 +41,6 @@ def rewrite(
         if promise.window is not None:
             relations |= {} if "steps" in relations else swapped.steps(model)
             relations |= swapped.write(model, aggregate, name)
-            continue
-        if form is not None and help_table.serves(question, aggregate):
-            relations |= {**draws(model, "sensitive"), **help_table.write(model, form, aggregate, name)}
             continue
         about = _about(aggregate)
         if about not in subjects:
@@ -85,8 +77,6 @@ def _frame(model: Model) -> exp.Select:
         return exp.select("1 AS one")
     if model.apart:
         return margins.frame(model)
-    if model.hits is not None and model.hits.keys is not None:
-        return model.hits.keys.frame
     quasi = model.rows("quasi").distinct()
     if not model.keys("sensitive") and model.question.where["sensitive"] is None:
         return quasi
