@@ -6,8 +6,10 @@ STAMP := $(VENV)/.installed-
 # Second opinions, without the versions that they pin: what is used of them needs only what is there.
 ALONE_test := pycanon
 ALONE_bench := anonypy
+# What the lowest versions are tried on: every room that calls a library, without the laws and the papers.
+LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publication tests/release tests/answer tests/audit tests/cli tests/engines
 
-.PHONY: demo test lint bench bench-large clean
+.PHONY: demo test lint bench bench-large docs docs-sessions lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
@@ -36,6 +38,28 @@ bench: $(STAMP)bench
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py
 
+# Broken links and missing names fail. The site lies in site/.
+docs: $(STAMP)docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+# Runs every printed session of README.md and docs/, and prints what it prints now. The test of them: tests/docs/.
+docs-sessions: $(STAMP)test
+	$(BIN)/python tools/docs_sessions.py
+
+# The lowest versions that pyproject.toml says are enough, in an environment of their own.
+lowest: .lowest/.installed
+	.lowest/bin/python -m pytest $(LOWEST)
+
+.lowest/.installed: pyproject.toml tools/lowest.py
+	$(PYTHON) -m venv --clear .lowest
+	.lowest/bin/python tools/lowest.py test > .lowest/constraints.txt
+	.lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .lowest/constraints.txt --editable '.[test]'
+	touch $@
+
+# The built wheel, installed in an environment of its own, runs the demo.
+wheel:
+	$(PYTHON) tools/try_wheel.py
+
 $(STAMP)%: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter run,$*),,[$*])'
@@ -43,4 +67,4 @@ $(STAMP)%: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .lowest site .mypy_cache .pytest_cache .ruff_cache
