@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
-from discreet.values.positions import DAY, LARGEST, Scale
+from discreet.values.positions import EXACT, LARGEST, PER_DAY, Scale, measured, per_day, positions, values_at
 
 INTEGERS = {
     pa.int8(): (-(2**7), 2**7 - 1),
@@ -41,9 +41,9 @@ def columns(draw):
         values = draw(st.lists(st.dates(), min_size=1, max_size=9))
         return pa.date32() if kind == "date" else pa.date64(), values, [Fraction(v.toordinal()) for v in values]
     if kind == "timestamp":
-        unit = draw(st.sampled_from(list(DAY)))
+        unit = draw(st.sampled_from(list(PER_DAY)))
         ticks = draw(st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=9))
-        return pa.timestamp(unit), ticks, [Fraction(n, DAY[unit]) for n in ticks]
+        return pa.timestamp(unit), ticks, [Fraction(n, PER_DAY[unit]) for n in ticks]
     width = 32 if kind == "float32" else 64
     values = draw(st.lists(st.floats(-(2.0**99), 2.0**99, width=width), min_size=1, max_size=9))
     return pa.float32() if kind == "float32" else pa.float64(), values, list(map(Fraction, values))
@@ -112,7 +112,7 @@ def test_dates_are_told_in_days():
     scale = Scale.of(pa.array(stamps, pa.timestamp("us")), "s")
     assert scale.length(scale.marks[2] - scale.marks[0]) == 3
     assert scale.length(scale.marks[1] - scale.marks[0]) == 0.5
-    assert scale.steps(0.5) == DAY["us"] // 2
+    assert scale.steps(0.5) == PER_DAY["us"] // 2
     days = Scale.of(pa.array([EPOCH.date(), EPOCH.date() + dt.timedelta(days=3)]), "s")
     assert days.marks.tolist() == [0, 3]
 
@@ -154,3 +154,90 @@ def test_wide_decimals_are_measured_by_their_differences():
     far = pa.array([Decimal(0), Decimal(10) ** 19 + Decimal("0.000000000000000001")], pa.decimal128(38, 18))
     with pytest.raises(InputError, match="too far apart"):
         Scale.of(far, "pay")
+
+
+MOMENTS = st.datetimes(dt.datetime(1800, 1, 1), dt.datetime(2200, 1, 1))  # noqa: DTZ001
+UTC = st.datetimes(dt.datetime(1800, 1, 1), dt.datetime(2200, 1, 1), timezones=st.just(dt.UTC))  # noqa: DTZ001
+ORDERED = {
+    pa.int8(): st.integers(-128, 127),
+    pa.int64(): st.integers(-EXACT, EXACT),
+    pa.uint64(): st.integers(0, EXACT),
+    pa.float32(): st.floats(width=32, allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0),
+    pa.float64(): st.floats(allow_nan=False, allow_infinity=False).map(lambda x: x + 0.0),
+    pa.decimal128(18, 3): st.integers(-EXACT, EXACT).map(lambda n: Decimal(n).scaleb(-3)),
+    pa.decimal128(38, 0): st.integers(-EXACT, EXACT).map(Decimal),
+    pa.date32(): st.dates(),
+    pa.timestamp("s"): MOMENTS.map(lambda moment: moment.replace(microsecond=0)),
+    pa.timestamp("ms"): MOMENTS.map(lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)),
+    pa.timestamp("us"): MOMENTS,
+    pa.timestamp("ns"): MOMENTS,
+    pa.timestamp("us", "UTC"): UTC,
+    pa.time64("us"): st.times(),
+}
+
+
+def column(kind, values):
+    return st.lists(st.none() | values, min_size=1).map(lambda found: pa.array(found, kind))
+
+
+@pytest.mark.parametrize("kind", ORDERED, ids=str)
+def test_positions_give_the_values_back(kind):
+    @given(column(kind, ORDERED[kind]))
+    def check(values):
+        found = positions(pa.chunked_array([values]), "x")
+        back = values_at(found, kind)
+        assert back.type == kind
+        assert back.to_pylist() == values.to_pylist()
+        assert np.isnan(found).tolist() == values.is_null().to_pylist()
+
+    check()
+
+
+def test_positions_keep_the_order():
+    found = positions(pa.chunked_array([pa.array([Decimal("-1.5"), Decimal("0.25"), None, Decimal("7.00")])]), "x")
+    assert found[[0, 1, 3]].tolist() == sorted(found[[0, 1, 3]])
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([EXACT + 1]),
+        pa.array([-EXACT - 1]),
+        pa.array([2**63 + 1], pa.uint64()),
+        pa.array([Decimal(EXACT + 1).scaleb(-2)], pa.decimal128(38, 2)),
+        pa.array([Decimal(10**30)], pa.decimal128(38, 0)),
+        pa.array([1], pa.int64()).cast(pa.timestamp("ns")),
+        pa.array([float("inf")]),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_kept_exactly_is_refused(values):
+    with pytest.raises(InputError, match="`x`") as caught:
+        positions(pa.chunked_array([values]), "x")
+    assert str(EXACT + 1) not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ORDERED, ids=str)
+def test_measures_differ_as_the_values_do(kind):
+    @given(st.lists(ORDERED[kind], min_size=2, max_size=2), st.booleans())
+    def check(pair, gone):
+        found = measured(pa.array([*pair, None] if gone else pair, kind))
+        exact = pa.array(pair, kind).cast(STORED.get(kind.id, kind)).to_pylist()
+        far = Fraction(exact[1]) - Fraction(exact[0])
+        near = max(map(abs, map(Fraction, exact))) / 2**50
+        assert abs(Fraction(found[1]) - Fraction(found[0]) - far / per_day(kind)) <= near / per_day(kind)
+        assert np.isnan(found[2:]).all()
+
+    check()
+
+
+STORED = {pa.date32().id: pa.int32(), pa.timestamp("s").id: pa.int64(), pa.time64("us").id: pa.int64()}
+
+
+def test_a_day_is_a_day_in_every_unit():
+    day, next_day = dt.datetime(1971, 5, 1), dt.datetime(1971, 5, 2)  # noqa: DTZ001
+    for kind in (pa.date32(), pa.date64(), *(pa.timestamp(unit) for unit in PER_DAY)):
+        low, high = measured(pa.array([day, next_day], pa.timestamp("us")).cast(kind))
+        assert high - low == 1
+    assert measured(pa.array([dt.time(12)], pa.time64("us"))).tolist() == [0.5]
+    assert measured(pa.array([dt.time(12)], pa.time32("s"))).tolist() == [0.5]

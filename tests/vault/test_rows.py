@@ -3,14 +3,13 @@
 import datetime as dt
 from decimal import Decimal
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import InputError
-from discreet.vault.rows import EXACT, is_set, keys, places, texts, values_at, values_of
+from discreet.values.positions import EXACT
+from discreet.vault.rows import keys, texts, values_of
 
 MOMENTS = st.datetimes(dt.datetime(1800, 1, 1), dt.datetime(2200, 1, 1))  # noqa: DTZ001
 UTC = st.datetimes(dt.datetime(1800, 1, 1), dt.datetime(2200, 1, 1), timezones=st.just(dt.UTC))  # noqa: DTZ001
@@ -37,20 +36,6 @@ def column(kind, values):
     return st.lists(st.none() | values, min_size=1).map(lambda found: pa.array(found, kind))
 
 
-@pytest.mark.parametrize("kind", ORDERED, ids=str)
-def test_places_give_the_values_back(kind):
-    @given(column(kind, ORDERED[kind]))
-    def check(values):
-        found = places(pa.chunked_array([values]), "x")
-        back = values_at(found, kind)
-        assert back.type == kind
-        assert back.to_pylist() == values.to_pylist()
-        assert np.isnan(found).tolist() == values.is_null().to_pylist()
-
-    assert not is_set(kind)
-    check()
-
-
 @pytest.mark.parametrize("kind", {**ORDERED, **UNORDERED}, ids=str)
 def test_texts_give_the_values_back(kind):
     @given(column(kind, {**ORDERED, **UNORDERED}[kind]))
@@ -62,35 +47,6 @@ def test_texts_give_the_values_back(kind):
         assert len(set(found)) == len(set(values.to_pylist()))
 
     check()
-
-
-@pytest.mark.parametrize("kind", UNORDERED, ids=str)
-def test_what_has_no_order_is_shown_as_a_set(kind):
-    assert is_set(kind)
-
-
-def test_places_keep_the_order():
-    found = places(pa.chunked_array([pa.array([Decimal("-1.5"), Decimal("0.25"), None, Decimal("7.00")])]), "x")
-    assert found[[0, 1, 3]].tolist() == sorted(found[[0, 1, 3]])
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        pa.array([EXACT + 1]),
-        pa.array([-EXACT - 1]),
-        pa.array([2**63 + 1], pa.uint64()),
-        pa.array([Decimal(EXACT + 1).scaleb(-2)], pa.decimal128(38, 2)),
-        pa.array([Decimal(10**30)], pa.decimal128(38, 0)),
-        pa.array([1], pa.int64()).cast(pa.timestamp("ns")),
-        pa.array([float("inf")]),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_kept_exactly_is_refused(values):
-    with pytest.raises(InputError, match="`x`") as caught:
-        places(pa.chunked_array([values]), "x")
-    assert str(EXACT + 1) not in str(caught.value)
 
 
 @given(st.lists(st.tuples(*[st.none() | st.text(st.sampled_from("a|\\0"), max_size=3)] * 2), min_size=1))

@@ -22,9 +22,9 @@ from discreet.policy import Policy
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release import Release
 from discreet.table import Table, read
+from discreet.values.positions import positions
 from discreet.values.random import RandomSource
 from discreet.vault.intake import quasi
-from discreet.vault.rows import places
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import box_of, strata
 from discreet.vault.tree.pool import Pool, asked
@@ -88,7 +88,7 @@ def _grouped(rows: pa.Table, policy: Policy, seed: int | None, cuts: Cuts) -> Nu
 
 def _point(column: pa.ChunkedArray, name: str, kind: str) -> npt.NDArray[np.float64]:
     if kind == "range":
-        return places(column, name)
+        return positions(column, name)
     found = column.combine_chunks().dictionary_encode(null_encoding="encode")
     return np.asarray(found.indices.to_numpy(), np.float64)
 

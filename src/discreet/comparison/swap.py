@@ -28,6 +28,7 @@ from discreet.policy import Policy
 from discreet.publication.draft import Draft, ascending, number, store_rows
 from discreet.release.manifest import TableSpec, Window
 from discreet.release.write import Sheet
+from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -47,13 +48,8 @@ def sheets(draft: Draft) -> Sequence[Sheet]:
 
 def window(policy: Policy) -> Window:
     """What windows are sized to, and the names of their ends: such as no published column has."""
-    taken = {name.lower() for name in (*policy.quasi, policy.sensitive_column)}
-    low, high = "low", "high"
-    while low in taken:
-        low += "_"
-    while high in taken:
-        high += "_"
-    return Window.model_validate({**policy.guarantee, "low": low, "high": high})
+    taken = (*policy.quasi, policy.sensitive_column)
+    return Window.model_validate({**policy.guarantee, "low": fresh("low", taken), "high": fresh("high", taken)})
 
 
 def _store_swapped(draft: Draft, path: Path) -> None:

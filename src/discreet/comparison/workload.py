@@ -24,11 +24,11 @@ from sqlglot import exp
 
 from discreet.errors import InputError
 from discreet.policy import Policy
-from discreet.publication.axes import UNORDERED
 from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.table.table import RELATION
 from discreet.values.codes import Codes
+from discreet.values.columns import UNORDERED
 
 SELECTIVITY = (0.05, 0.10)
 FAR = (0.02, 0.20)  # matching rows beyond which a question is drawn again

@@ -17,7 +17,8 @@ import pyarrow as pa
 from discreet.errors import InputError
 from discreet.hierarchies.intervals import clamped, ranged
 from discreet.hierarchies.levels import Levels, renumbered
-from discreet.hierarchies.match import kind, per_day, stored, texts
+from discreet.hierarchies.match import kind, texts
+from discreet.values.positions import per_day, stored
 
 Ints = npt.NDArray[np.int64]
 

@@ -11,8 +11,9 @@ import pyarrow as pa
 from pyarrow import types
 
 from discreet.errors import InputError
+from discreet.values.columns import Kind, kind_of
+from discreet.values.positions import PER_SECOND, per_day, stored
 
-PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _DIGITS = 80  # more than any decimal column has
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MOMENT = dt.timedelta(microseconds=1)
@@ -20,37 +21,22 @@ _MOMENT = dt.timedelta(microseconds=1)
 
 def kind(type_: pa.DataType) -> str:
     """What a column of this type holds, in words."""
-    for word, tests in _KINDS.items():
-        if any(test(type_) for test in tests):
-            return "whole numbers" if word == "decimals" and type_.scale == 0 else word
-    return f"values of the type {type_}"
+    found = kind_of(type_)
+    if found is None:
+        return f"values of the type {type_}"
+    return "whole numbers" if found == "decimal" and type_.scale == 0 else _KINDS[found]
 
 
-_KINDS: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
-    "text": (types.is_string, types.is_large_string, types.is_string_view),
-    "whole numbers": (types.is_integer,),
-    "numbers": (types.is_floating,),
-    "decimals": (types.is_decimal,),
-    "dates": (types.is_date,),
-    "timestamps": (types.is_timestamp,),
-    "times": (types.is_time,),
-    "booleans": (types.is_boolean,),
+_KINDS: dict[Kind, str] = {
+    "string": "text",
+    "integer": "whole numbers",
+    "float": "numbers",
+    "decimal": "decimals",
+    "date": "dates",
+    "timestamp": "timestamps",
+    "time": "times",
+    "boolean": "booleans",
 }
-_CLOCKED = {"dates": {32: pa.int32(), 64: pa.int64()}, "times": {32: pa.int32(), 64: pa.int64()}}
-
-
-def stored(type_: pa.DataType) -> pa.DataType:
-    """The integers as which dates and moments are stored; any other type as it is."""
-    if kind(type_) == "timestamps":
-        return pa.int64()
-    return _CLOCKED[kind(type_)][type_.bit_width] if kind(type_) in _CLOCKED else type_
-
-
-def per_day(type_: pa.DataType) -> int:
-    """How many of the integers as which dates and moments are stored make a day."""
-    if kind(type_) == "timestamps":
-        return 86_400 * PER_SECOND[type_.unit]
-    return 86_400_000 if type_.bit_width == 64 else 1
 
 
 def keys(values: pa.Array) -> list[Hashable]:

@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.errors import InputError
 from discreet.hierarchies import Hierarchy, Levels, load
@@ -23,8 +22,9 @@ from discreet.publication import PUBLICATIONS
 from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.values.codes import Codes
+from discreet.values.columns import UNORDERED, is_ordered
+from discreet.values.positions import measured
 
-UNORDERED = {"string", "boolean"}
 FARTHEST = np.finfo(np.float64).max / 4  # distances are added up
 
 
@@ -120,24 +120,9 @@ def _with_missing(nodes: npt.NDArray[np.int32], *, missing: bool) -> npt.NDArray
 
 def _places(codes: Codes) -> npt.NDArray[np.float64]:
     domain = codes.domain
-    places = _numbers(domain)
+    places = measured(domain) if is_ordered(domain.type) else np.arange(len(domain), dtype=np.float64)
     if codes.missing:
         extent = places[-1] - places[0] if places.size else 0.0
-        beyond = places[-1] + max(extent, 1.0) if places.size else 0.0
+        beyond = places[-1] + (extent or 1.0) if places.size else 0.0
         places = np.append(places, beyond)
     return places
-
-
-def _numbers(domain: pa.Array) -> npt.NDArray[np.float64]:
-    kind = domain.type
-    if pa.types.is_temporal(kind):
-        unit = pa.int64() if kind.bit_width == 64 else pa.int32()
-        days = pa.types.is_timestamp(kind)
-        numbers: npt.NDArray[np.float64] = domain.cast(unit).to_numpy(zero_copy_only=False).astype(np.float64)
-        return numbers / PER_DAY[kind.unit] if days else numbers
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return np.asarray(pc.cast(domain, pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
-    return np.arange(len(domain), dtype=np.float64)
-
-
-PER_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}

@@ -21,6 +21,7 @@ from discreet.release.layouts.file import named
 from discreet.release.manifest import FieldSpec
 from discreet.table import Table
 from discreet.values.codes import Codes
+from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 
 if TYPE_CHECKING:
@@ -65,11 +66,8 @@ class Draft:
         return self.fresh("row")
 
     def fresh(self, wanted: str) -> str:
-        """A column name that no published column has, in upper or lower case."""
-        taken = {name.lower() for name in self.policy.columns}
-        while wanted.lower() in taken:
-            wanted += "_"
-        return wanted
+        """A column name that no published column has."""
+        return fresh(wanted, self.policy.columns)
 
     def field(self, name: str) -> FieldSpec:
         """A column of the table as the manifest describes it."""

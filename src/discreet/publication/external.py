@@ -17,11 +17,12 @@ from sqlglot import exp
 
 from discreet.errors import DiscreetWarning, InputError
 from discreet.policy import Policy
-from discreet.publication.axes import UNORDERED, Axis, axis_of
+from discreet.publication.axes import Axis, axis_of
 from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.table.table import RELATION
 from discreet.values.codes import encode
+from discreet.values.columns import UNORDERED
 from discreet.words import nearest
 
 PLACE = "place in the table"

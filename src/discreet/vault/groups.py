@@ -22,8 +22,9 @@ from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft
 from discreet.table import Table
 from discreet.values.codes import Codes
+from discreet.values.columns import is_ordered
+from discreet.values.positions import values_at
 from discreet.values.random import RandomSource
-from discreet.vault.rows import is_set, values_at
 from discreet.vault.store.store import SENSITIVE, VaultStore
 from discreet.vault.tree.model import Box, Ints, Leaf
 
@@ -54,7 +55,7 @@ class _Side:
     """One quasi-identifier: its values that boxes show, ascending, and the codes that each group holds of them."""
 
     def __init__(self, store: VaultStore, at: int, kind: pa.DataType, groups: Sequence[Group]) -> None:
-        self.labelled = is_set(kind)
+        self.labelled = not is_ordered(kind)
         if self.labelled:
             held = [codes_of(box.sets[at]) for _, box in groups]
             shown = np.unique(np.concatenate(held)) if held else np.zeros(0, np.int64)

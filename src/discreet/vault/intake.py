@@ -19,7 +19,9 @@ from discreet.errors import InputError, PolicyError
 from discreet.policy import Policy
 from discreet.table import Table
 from discreet.table.table import RELATION
-from discreet.vault.rows import is_set, keys, places
+from discreet.values.columns import is_ordered
+from discreet.values.positions import positions
+from discreet.vault.rows import keys
 from discreet.vault.store.store import SENSITIVE, VaultStore
 from discreet.vault.tree.model import Column
 from discreet.words import counted
@@ -45,7 +47,7 @@ def kept(policy: Policy) -> tuple[str, ...]:
 
 def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
     """The quasi-identifiers as the core sees them."""
-    return [Column(name, "set" if is_set(schema.field(name).type) else "range") for name in policy.quasi]
+    return [Column(name, "range" if is_ordered(schema.field(name).type) else "set") for name in policy.quasi]
 
 
 def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increment:
@@ -152,7 +154,7 @@ def encoded(
     points = np.empty((increment.size, len(policy.quasi)), np.float64)
     for at, name in enumerate(policy.quasi):
         column = increment.rows.column(name)
-        points[:, at] = _coded(column, at, store) if is_set(column.type) else places(column, name)
+        points[:, at] = positions(column, name) if is_ordered(column.type) else _coded(column, at, store)
     return points, _coded(increment.rows.column(policy.sensitive_column), SENSITIVE, store)
 
 

@@ -17,8 +17,8 @@ from discreet.errors import ReleaseError
 from discreet.policy import Policy
 from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest
+from discreet.values.positions import values_at
 from discreet.vault.groups import codes_of
-from discreet.vault.rows import values_at
 from discreet.vault.store.store import VaultStore
 from discreet.vault.tree.model import Box
 from discreet.words import counted

@@ -26,6 +26,7 @@ from discreet.answer.question.grammar import (
 from discreet.answer.question.question import ENDS, Aggregate, Column, Function, Key, Order, Question
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
+from discreet.values.names import numbered
 from discreet.words import nearest
 
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
@@ -264,11 +265,8 @@ def _label(argument: exp.Expr | None) -> str:
 
 def _fresh(name: str, taken: set[str], ends: Sequence[str]) -> str:
     """A name that, with each of `ends`, no other column of the answer has."""
-    fresh, times = name, 1
-    while any(f"{fresh}{end}".lower() in taken for end in ends):
-        times += 1
-        fresh = f"{name}_{times}"
-    taken.update(f"{fresh}{end}".lower() for end in ends)
+    fresh = numbered(name, taken, ends)
+    taken.update(f"{fresh}{end}" for end in ends)
     return fresh
 
 

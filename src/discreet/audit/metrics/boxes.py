@@ -28,12 +28,11 @@ from discreet.release import Release
 from discreet.release.layouts import LAYOUTS
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import Side
+from discreet.values.columns import UNORDERED
+from discreet.values.positions import measured
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
-
-A_DAY = {"s": 86_400.0, "ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
-MEASURED = ("integer", "number", "date", "datetime", "time")
 
 
 @dataclass(frozen=True)
@@ -102,22 +101,11 @@ def _range(side: Side, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Float
 
 def _places(side: Side, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tuple[Floats, Floats]:
     """Where the ends lie on a line; a missing end is not a number."""
-    if side.type in MEASURED:
-        return places_of(low), places_of(high)
+    if side.type not in UNORDERED:
+        return measured(low), measured(high)
     ends = pa.chunked_array([*low.chunks, *high.chunks], low.type).unique().drop_null()
     ends = ends.take(pc.sort_indices(ends))
-    return places_of(pc.index_in(low, value_set=ends)), places_of(pc.index_in(high, value_set=ends))
-
-
-def places_of(ends: pa.ChunkedArray) -> Floats:
-    """Where numbers, dates and times lie on a line, the latter two in days; what is missing is not a number."""
-    kind, per_day = ends.type, 1.0
-    if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
-        per_day = A_DAY[kind.unit]
-    if pa.types.is_temporal(kind):
-        ends = ends.cast(pa.date32()) if pa.types.is_date(kind) else ends
-        ends = ends.cast(pa.int32() if ends.type.bit_width == 32 else pa.int64())
-    return np.asarray(pc.cast(ends, pa.float64(), safe=False).to_numpy(), np.float64) / per_day
+    return measured(pc.index_in(low, value_set=ends)), measured(pc.index_in(high, value_set=ends))
 
 
 def _label(side: Side, shown: pa.ChunkedArray, labels: pa.Table | None) -> Floats:

@@ -22,8 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.audit.files import read_tables
-from discreet.audit.metrics.boxes import MEASURED, Boxes, Counts, Floats, places_of
+from discreet.audit.metrics.boxes import Boxes, Counts, Floats
 from discreet.release import Release
+from discreet.values.columns import UNORDERED
+from discreet.values.positions import measured
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def read_margins(release: Release) -> Margins | None:
     tables = read_tables(release)
     numbers, group = np.unique(_whole(tables.qit[promise.group]), return_inverse=True)
     kinds = {name: kind for resource in release.manifest.resources for name, kind in resource.kinds().items()}
-    columns = {name: _margin(tables.qit[name], group, measured=kinds[name] in MEASURED) for name in promise.quasi}
+    columns = {name: _margin(tables.qit[name], group, measured=kinds[name] not in UNORDERED) for name in promise.quasi}
     value = None
     if promise.sensitive is not None:
         person = np.repeat(np.arange(len(tables.st)), _whole(tables.st["n"]))
@@ -106,7 +108,7 @@ def implied(margins: Margins) -> Boxes:
 
 
 def _range(margin: Margin, groups: int) -> tuple[Floats, Floats]:
-    places = places_of(pa.chunked_array([margin.domain]))
+    places = measured(margin.domain)
     present = margin.values < len(places) - margin.missing
     at, of = places[margin.values[present]], margin.groups[present]
     low, high = np.full(groups, np.inf), np.full(groups, -np.inf)

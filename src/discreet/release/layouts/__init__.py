@@ -20,6 +20,7 @@ from discreet.release.layouts.join import Joined
 from discreet.release.layouts.permutation import Permutation
 from discreet.release.layouts.swap import Swap
 from discreet.release.manifest import Manifest, Promise
+from discreet.values.names import fresh
 
 __all__ = ["LAYOUTS", "File", "Layout", "misfit"]
 
@@ -62,7 +63,6 @@ def misfit(manifest: Manifest) -> str | None:
 
 def _misnamed(promise: Promise) -> Iterator[str]:
     """Our own columns must have their usual names; only an underscore tells them from columns of the table."""
-    theirs = {name.lower() for name in promise.columns}
     ours = [("group", promise.group), ("count", promise.count), ("row", promise.row)]
     if promise.window is not None:
         ours += [("low", promise.window.low), ("high", promise.window.high)]
@@ -78,7 +78,7 @@ def _misnamed(promise: Promise) -> Iterator[str]:
     roles = [*promise.columns, *(name for _, name in ours)]
     if len({name.lower() for name in roles}) != len(roles):
         yield "a column has two roles"
-    if any(name != _free(usual, theirs) for usual, name in ours) or not promise.partition.isidentifier():
+    if any(name != fresh(usual, promise.columns) for usual, name in ours) or not promise.partition.isidentifier():
         yield "it says something in the place of a name"
 
 
@@ -89,12 +89,6 @@ def _shown_as(promise: Promise) -> dict[str, str]:
     }
     kinds |= {side.missing: "boolean" for side in promise.boxes or () if side.missing is not None}
     return kinds | {side.label: "string" for side in promise.boxes or () if side.label is not None}
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name.lower() in taken:
-        name += "_"
-    return name
 
 
 def _stray(promise: Promise) -> str | None:
