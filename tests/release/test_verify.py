@@ -19,7 +19,7 @@ from discreet import open_release, read, verify
 from discreet.errors import ReleaseError, VerificationError
 from discreet.policy import Policy
 from discreet.publication.publish import publish_groups
-from discreet.release.layouts import misfit
+from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
 from discreet.release.release import digest
@@ -62,7 +62,7 @@ class Forger:
             path.write_text(json.dumps(values, indent=2))
             return
         path.write_text(manifest.to_json())
-        if misfit(manifest) is None:
+        if manifest_fault(manifest) is None:
             (self.path / "README.md").write_text(readme(manifest))
 
     def promise(self, **changes):

@@ -10,7 +10,7 @@ import pytest
 
 from discreet import Policy, open_release, publish, verify
 from discreet.errors import ReleaseError
-from discreet.release.layouts import misfit
+from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
 from discreet.release.release import digest
@@ -52,7 +52,7 @@ class Forger:
             resource["bytes"], resource["hash"] = file.stat().st_size, digest(file)
         manifest = Manifest.model_validate(values)
         path.write_text(manifest.to_json())
-        if misfit(manifest) is None:
+        if manifest_fault(manifest) is None:
             (self.path / "README.md").write_text(readme(manifest))
 
     def promise(self, **changes):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -107,8 +107,16 @@ class Join(_Model):
     people: int
 
 
+Member = TypeVar("Member", bound=BaseModel)
+
+
 class Promise(_Model):
-    """What was published and what is promised."""
+    """What was published and what is promised.
+
+    A publication may add one member of its own, which bears its name; its layout says what is in it.
+    """
+
+    model_config = ConfigDict(extra="allow")
 
     format: int
     publication: str
@@ -142,6 +150,16 @@ class Promise(_Model):
     def columns(self) -> tuple[str, ...]:
         """The columns of the table that are published: the quasi-identifiers, and the sensitive one if there is one."""
         return self.quasi if self.sensitive is None else (*self.quasi, self.sensitive)
+
+    def member(self, kind: type[Member], name: str | None = None) -> Member:
+        """What the manifest says of its publication alone, under the publication's name or another."""
+        found = getattr(self, name or self.publication, None)
+        try:
+            return found if isinstance(found, kind) else kind.model_validate(found)
+        except ValidationError:
+            raise ReleaseError(
+                f"the manifest does not say what `{self.publication}` needs", hint="get the release anew"
+            ) from None
 
     def told(self) -> str:
         """The guarantee in a line."""
@@ -185,10 +203,14 @@ class Manifest(_Model):
             manifest = cls.model_validate(values)
         except ValidationError as error:
             where = ".".join(str(part) for part in error.errors()[0]["loc"])
-            raise ReleaseError(
-                f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
-            ) from None
-        return manifest
+        else:
+            more = sorted((manifest.discreet.model_extra or {}).keys() - {manifest.discreet.publication})
+            if not more:
+                return manifest
+            where = f"discreet.{more[0]}"
+        raise ReleaseError(
+            f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
+        )
 
 
 def slug(name: str) -> str:

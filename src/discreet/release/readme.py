@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts import layout_of
 from discreet.release.manifest import Manifest
 
 NAME = "README.md"
@@ -18,7 +18,7 @@ def readme(manifest: Manifest) -> str:
         )
     return f"""# {promise.table}
 {warning}
-{LAYOUTS[promise.publication].readme(manifest)}
+{layout_of(promise).readme(manifest)}
 `discreet ask` adds bounds that contain the truth, and standard errors where there are any; `discreet
 verify` checks from these files what they promise.
 """

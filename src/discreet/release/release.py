@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from discreet.errors import ReleaseError, VerificationError
-from discreet.release.layouts import misfit
+from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest, Promise, Resource
 
 if TYPE_CHECKING:
@@ -73,6 +73,12 @@ class Release:
             self.session.close()
             del self.__dict__["session"]
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         promise = self.promise
         test = "" if promise.for_publication else ", NOT FOR PUBLICATION"
@@ -101,7 +107,7 @@ def open_release(path: str | Path) -> Release:
     """Open a release folder, checking that its files are the ones that were published."""
     folder = Path(path)
     manifest = Manifest.read(folder)
-    if (strange := misfit(manifest)) is not None:
+    if (strange := manifest_fault(manifest)) is not None:
         raise ReleaseError(f"`{folder}` cannot be opened: {strange}", hint="get the release anew, or upgrade discreet")
     for resource in manifest.resources:
         if (wrong := damage(folder, resource)) is not None:

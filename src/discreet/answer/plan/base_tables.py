@@ -21,9 +21,10 @@ from sqlglot import exp, parse_one
 
 from discreet.answer.matches import swapped
 from discreet.engines import Engine
-from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
+from discreet.release.relations import load_files
 from discreet.release.release import Release
 
 
@@ -35,7 +36,7 @@ def tables(release: Release, *, repeats: bool = True) -> dict[str, exp.Expr]:
     number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
     below = parse_one(BELOW if repeats else BEFORE, dialect="duckdb")
     made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
-    relations = LAYOUTS[release.promise.publication].tables(release.promise)
+    relations = layout_of(release.promise).relations(release.promise)
     if release.promise.window is not None:
         relations |= swapped.tables(release.promise)
     if any(resource.name == "labels" for resource in release.manifest.resources):
@@ -68,8 +69,7 @@ def sensitive_kind(release: Release) -> str:
 
 def load(engine: Engine, release: Release) -> None:
     """Load a release into an engine."""
-    for resource in release.manifest.resources:
-        engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
+    load_files(engine, release.path, release.manifest)
     for name, query in tables(release).items():
         if name == "held" and not repeats(engine):
             query = tables(release, repeats=False)[name]  # noqa: PLW2901

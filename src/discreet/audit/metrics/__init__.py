@@ -31,14 +31,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.files import loaded
 from discreet.audit.metrics.boxes import Boxes, Counts, Floats, read_boxes
 from discreet.audit.metrics.margins import implied, read_margins
 from discreet.audit.metrics.presence import Presence, presence, real_presence
 from discreet.errors import InputError
 from discreet.release import Release, open_release
-from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts import layout_of
 from discreet.release.manifest import Promise
+from discreet.release.relations import loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     if truth is not None and margins is None:
         raise InputError(f"`{promise.publication}` has nothing to hold against the truth", hint="leave the truth out")
     found = Metrics(promise.publication, promise.partition, promise.rows, None, 0.0, 0.0, 0.0, 0.0)
-    if promise.window is not None:
+    if not layout_of(promise).promises:
         return found
     st, boxes = _counts(opened), read_boxes(opened) if margins is None else implied(margins)
     average, k = promise.rows / promise.groups, promise.guarantee.get("k")
@@ -130,7 +130,7 @@ def dm(sizes: Counts | Floats) -> float:
 def _counts(release: Release) -> pa.Table:
     """How many rows of each group hold each sensitive value."""
     with loaded(release) as engine:
-        return engine.run(LAYOUTS[release.promise.publication].tables(release.promise)["st"])
+        return engine.run(layout_of(release.promise).relations(release.promise)["st"])
 
 
 def _rce(st: pa.Table) -> float:

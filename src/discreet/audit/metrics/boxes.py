@@ -23,11 +23,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.audit.files import loaded
 from discreet.release import Release
-from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import Side
+from discreet.release.relations import loaded
 from discreet.values.columns import UNORDERED
 from discreet.values.positions import measured
 
@@ -58,7 +58,7 @@ def read_boxes(release: Release) -> Boxes | None:
     own = [] if promise.join is None else [promise.join.group]
     names = [*(name for side in promise.boxes for name in side.columns), promise.group, *own]
     with loaded(release) as engine:
-        rows = LAYOUTS[promise.publication].tables(promise)["qit"].subquery("rows")
+        rows = layout_of(promise).relations(promise)["qit"].subquery("rows")
         keys = [column(name) for name in names]
         counted = exp.select(*keys, "COUNT(*)").from_(rows).group_by(*(key.copy() for key in keys))
         boxes = engine.run(counted.order_by(column(promise.group)))

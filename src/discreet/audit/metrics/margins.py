@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from discreet.audit.files import read_tables
 from discreet.audit.metrics.boxes import Boxes, Counts, Floats
 from discreet.release import Release
+from discreet.release.layouts import layout_of
 from discreet.values.columns import UNORDERED
 from discreet.values.positions import measured
 
@@ -69,7 +70,7 @@ class Margins:
 def read_margins(release: Release) -> Margins | None:
     """The margins of a release; None if it is not a full permutation."""
     promise = release.promise
-    if promise.publication != "full_permutation":
+    if layout_of(promise).matching != "margins":
         return None
     tables = read_tables(release)
     numbers, group = np.unique(_whole(tables.qit[promise.group]), return_inverse=True)

@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.audit.files import loaded
 from discreet.errors import ReleaseError
 from discreet.release import Release
-from discreet.release.layouts import LAYOUTS
+from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import Side
+from discreet.release.relations import loaded
 
 Numbers = npt.NDArray[np.int64]
 Ranks = npt.NDArray[np.int32]
@@ -100,7 +100,7 @@ def _read(release: Release) -> _Shown:
     promise = release.promise
     sides = promise.boxes or ()
     names = [name for side in sides for name in side.columns]
-    tables = LAYOUTS[promise.publication].tables(promise)
+    tables = layout_of(promise).relations(promise)
     with loaded(release) as engine:
         shown = [column(name) for name in names]
         group = exp.alias_(column(promise.group), "group", quoted=True)

@@ -5,34 +5,35 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.release.layouts.file import File, column, link, named, quoted
+from discreet.release.layouts.layout import Layout, Order
 from discreet.release.manifest import Manifest, Promise
 
 
-class Anatomy:
-    """The files `qit` and `st`."""
+def _files(promise: Promise) -> dict[str, File]:
+    group, count = promise.group, promise.count
+    return {
+        "qit": File((*promise.quasi, group), (group,), (link(group, "st"),)),
+        "st": File((group, promise.sensitive_column, count), (group, count)),
+    }
 
-    def files(self, promise: Promise) -> dict[str, File]:
-        group, count = promise.group, promise.count
-        return {
-            "qit": File((*promise.quasi, group), (group,), (link(group, "st"),)),
-            "st": File((group, promise.sensitive_column, count), (group, count)),
-        }
 
-    def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
-        group = promise.group
-        return [(("qit",), (group, *promise.quasi), False), (("st",), (group, promise.sensitive_column), True)]
+def _orders(promise: Promise) -> list[Order]:
+    group = promise.group
+    return [(("qit",), (group, *promise.quasi), False), (("st",), (group, promise.sensitive_column), True)]
 
-    def tables(self, promise: Promise) -> dict[str, exp.Select]:
-        counts = {"grp": promise.group, "value": promise.sensitive_column, "n": promise.count}
-        columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
-        rows = [column(name) for name in (*promise.quasi, promise.group)]
-        return {"qit": exp.select(*rows).from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
 
-    def readme(self, manifest: Manifest) -> str:
-        promise = manifest.discreet
-        qit, st = manifest.resource("qit").path, manifest.resource("st").path
-        group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive_column))
-        return f"""An anatomized table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
+def _relations(promise: Promise) -> dict[str, exp.Select]:
+    counts = {"grp": promise.group, "value": promise.sensitive_column, "n": promise.count}
+    columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
+    rows = [column(name) for name in (*promise.quasi, promise.group)]
+    return {"qit": exp.select(*rows).from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
+
+
+def _readme(manifest: Manifest) -> str:
+    promise = manifest.discreet
+    qit, st = manifest.resource("qit").path, manifest.resource("st").path
+    group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive_column))
+    return f"""An anatomized table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
 
 - `{qit}`: one row per person, with the quasi-identifiers as they are and the number of the person's group.
 - `{st}`: how many people of each group hold each value of {sensitive}.
@@ -51,3 +52,6 @@ FROM held JOIN hit ON held.grp = hit.grp
 GROUP BY held.val ORDER BY estimate DESC;
 ```
 """  # noqa: E501, S608 - a text to read; names are quoted
+
+
+ANATOMY = Layout(_files, _orders, _relations, _readme)

@@ -6,10 +6,18 @@ it stands for.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from sqlglot import exp
 
 from discreet.release.layouts.file import File, column, named, quoted
+from discreet.release.layouts.layout import ALONE, MISNAMED, Layout, Order
 from discreet.release.manifest import Manifest, Promise, Side
+
+if TYPE_CHECKING:
+    from discreet.engines import Engine
+    from discreet.release.verify.check import Check
 
 LABELS = ("column", "label", "value")
 
@@ -19,42 +27,42 @@ def box(promise: Promise) -> tuple[str, ...]:
     return tuple(name for side in promise.boxes or () for name in side.columns)
 
 
-class Generalization:
-    """The file `generalized`, and `labels` if there are any."""
+def _files(promise: Promise) -> dict[str, File]:
+    files = {"generalized": File((*box(promise), promise.group, promise.sensitive_column), (promise.group,))}
+    return {**files, **({"labels": File(LABELS, ())} if labelled(promise) else {})}
 
-    def files(self, promise: Promise) -> dict[str, File]:
-        files = {"generalized": File((*box(promise), promise.group, promise.sensitive_column), (promise.group,))}
-        return {**files, **({"labels": File(LABELS, ())} if labelled(promise) else {})}
 
-    def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
-        rows = (("generalized",), (promise.group, promise.sensitive_column), False)
-        return [rows, *([(("labels",), LABELS, True)] if labelled(promise) else [])]
+def _orders(promise: Promise) -> list[Order]:
+    rows = (("generalized",), (promise.group, promise.sensitive_column), False)
+    return [rows, *([(("labels",), LABELS, True)] if labelled(promise) else [])]
 
-    def tables(self, promise: Promise) -> dict[str, exp.Select]:
-        group, value = column(promise.group), column(promise.sensitive_column)
-        shown = [column(name) for name in box(promise)]
-        counts = exp.select(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
-        file = named("generalized file")
-        return {
-            "qit": exp.select(*shown, group.copy()).from_(file),
-            "st": counts.from_(file.copy()).group_by(group.copy(), value.copy()),
-        }
 
-    def readme(self, manifest: Manifest) -> str:
-        promise = manifest.discreet
-        path = manifest.resource("generalized").path
-        group, sensitive = quoted(promise.group), quoted(promise.sensitive_column)
-        size = f"{promise.rows} people in {promise.groups} groups"
-        text = f"""A generalized table of {size}, with the guarantee {promise.told()}.
+def _relations(promise: Promise) -> dict[str, exp.Select]:
+    group, value = column(promise.group), column(promise.sensitive_column)
+    shown = [column(name) for name in box(promise)]
+    counts = exp.select(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
+    file = named("generalized file")
+    return {
+        "qit": exp.select(*shown, group.copy()).from_(file),
+        "st": counts.from_(file.copy()).group_by(group.copy(), value.copy()),
+    }
+
+
+def _readme(manifest: Manifest) -> str:
+    promise = manifest.discreet
+    path = manifest.resource("generalized").path
+    group, sensitive = quoted(promise.group), quoted(promise.sensitive_column)
+    size = f"{promise.rows} people in {promise.groups} groups"
+    text = f"""A generalized table of {size}, with the guarantee {promise.told()}.
 
 - `{path}`: one row per person, with the box of the person's group: {", ".join(map(told_side, promise.boxes or ()))};
   and the person's own {sensitive}. Inside a group, rows cannot be told apart by their quasi-identifiers.
 """
-        if labelled(promise):
-            text += f"- `{manifest.resource('labels').path}`: the values that each label stands for.\n"
-        return (
-            text
-            + f"""
+    if labelled(promise):
+        text += f"- `{manifest.resource('labels').path}`: the values that each label stands for.\n"
+    return (
+        text
+        + f"""
 How many people of each group hold each value, in DuckDB or any other SQL engine that reads the files; a group
 counts for a condition wholly if its box lies inside, not at all if outside, and else by the part of the box inside:
 
@@ -62,7 +70,7 @@ counts for a condition wholly if its box lies inside, not at all if outside, and
 SELECT {group}, {sensitive}, COUNT(*) FROM '{path}' GROUP BY ALL ORDER BY ALL;
 ```
 """  # noqa: S608 - a text to read; names are quoted
-        )
+    )
 
 
 def labelled(promise: Promise) -> bool:
@@ -75,3 +83,50 @@ def told_side(side: Side) -> str:
     if side.label is not None:
         return f"{quoted(side.name)} as a label"
     return f"{quoted(side.name)} from {quoted(side.low or '')} to {quoted(side.high or '')}"
+
+
+def box_names(promise: Promise) -> Iterator[tuple[str, str]]:
+    """The usual names of the columns that show ends, and the names they have."""
+    for side in promise.boxes or ():
+        ends = {f"{side.name}_low": side.low, f"{side.name}_high": side.high, f"{side.name}_missing": side.missing}
+        yield from ((usual, name) for usual, name in ends.items() if name is not None)
+
+
+def box_types(promise: Promise) -> dict[str, str]:
+    """The types of the columns that show boxes."""
+    sides = promise.boxes or ()
+    types: dict[str, str] = {name: side.type for side in sides for name in (side.low, side.high) if name is not None}
+    types |= {side.missing: "boolean" for side in sides if side.missing is not None}
+    return types | {side.label: "string" for side in sides if side.label is not None}
+
+
+def box_faults(promise: Promise) -> Iterator[str]:
+    """What is wrong with how boxes are said to show the quasi-identifiers."""
+    sides = promise.boxes or ()
+    if [side.name for side in sides] != list(promise.quasi):
+        yield ALONE["boxes"]
+    for side in sides:
+        if (side.low is None) != (side.high is None) or (side.low is None) == (side.label is None):
+            yield "a box has half of a side, or two"
+        if side.label not in (None, side.name):
+            yield MISNAMED
+
+
+def box_checks(engine: Engine, promise: Promise) -> Iterator[Check]:
+    from discreet.release.verify.boxes import boxes
+
+    yield from boxes(engine, promise)
+
+
+GENERALIZATION = Layout(
+    _files,
+    _orders,
+    _relations,
+    _readme,
+    matching="boxes",
+    members=("boxes",),
+    names=box_names,
+    types=box_types,
+    faults=box_faults,
+    checks=box_checks,
+)

@@ -8,46 +8,47 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.release.layouts.file import File, column, link, named, quoted
+from discreet.release.layouts.layout import Layout, Order
 from discreet.release.manifest import Manifest, Promise
 
 
-class Permutation:
-    """The files `permuted` and `mapping`; a row's number is its place in both."""
+def _files(promise: Promise) -> dict[str, File]:
+    row, group = promise.row, promise.group
+    return {
+        "permuted": File((row, *promise.quasi, promise.sensitive_column), (row,), (link(row, "mapping"),)),
+        "mapping": File((row, group), (row, group)),
+    }
 
-    def files(self, promise: Promise) -> dict[str, File]:
-        row, group = promise.row, promise.group
-        return {
-            "permuted": File((row, *promise.quasi, promise.sensitive_column), (row,), (link(row, "mapping"),)),
-            "mapping": File((row, group), (row, group)),
-        }
 
-    def orders(self, promise: Promise) -> list[tuple[tuple[str, ...], tuple[str, ...], bool]]:
-        content = (promise.group, *promise.quasi, promise.sensitive_column)
-        return [
-            (("permuted",), (promise.row,), True),
-            (("mapping",), (promise.row,), True),
-            (("permuted", "mapping"), content, False),
-        ]
+def _orders(promise: Promise) -> list[Order]:
+    content = (promise.group, *promise.quasi, promise.sensitive_column)
+    return [
+        (("permuted",), (promise.row,), True),
+        (("mapping",), (promise.row,), True),
+        (("permuted", "mapping"), content, False),
+    ]
 
-    def tables(self, promise: Promise) -> dict[str, exp.Select]:
-        same_row = exp.EQ(this=column(promise.row, "permuted file"), expression=column(promise.row, "mapping file"))
 
-        def joined(*columns: exp.Expr | str) -> exp.Select:
-            return exp.select(*columns).from_(named("permuted file")).join(named("mapping file"), on=same_row)
+def _relations(promise: Promise) -> dict[str, exp.Select]:
+    same_row = exp.EQ(this=column(promise.row, "permuted file"), expression=column(promise.row, "mapping file"))
 
-        quasi = [column(name, "permuted file") for name in promise.quasi]
-        group, value = column(promise.group, "mapping file"), column(promise.sensitive_column, "permuted file")
-        counts = joined(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
-        return {
-            "qit": joined(*quasi, group.copy()).order_by(column(promise.row, "permuted file")),
-            "st": counts.group_by(group.copy(), value.copy()),
-        }
+    def joined(*columns: exp.Expr | str) -> exp.Select:
+        return exp.select(*columns).from_(named("permuted file")).join(named("mapping file"), on=same_row)
 
-    def readme(self, manifest: Manifest) -> str:
-        promise = manifest.discreet
-        permuted, mapping = manifest.resource("permuted").path, manifest.resource("mapping").path
-        row, group, sensitive = (quoted(name) for name in (promise.row, promise.group, promise.sensitive_column))
-        return f"""A permuted table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
+    quasi = [column(name, "permuted file") for name in promise.quasi]
+    group, value = column(promise.group, "mapping file"), column(promise.sensitive_column, "permuted file")
+    counts = joined(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
+    return {
+        "qit": joined(*quasi, group.copy()).order_by(column(promise.row, "permuted file")),
+        "st": counts.group_by(group.copy(), value.copy()),
+    }
+
+
+def _readme(manifest: Manifest) -> str:
+    promise = manifest.discreet
+    permuted, mapping = manifest.resource("permuted").path, manifest.resource("mapping").path
+    row, group, sensitive = (quoted(name) for name in (promise.row, promise.group, promise.sensitive_column))
+    return f"""A permuted table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
 
 - `{permuted}`: one row per person, with the quasi-identifiers as they are and a value of {sensitive} that
   belongs to somebody in the person's group: inside each group the values were shuffled.
@@ -70,3 +71,6 @@ WITH help AS (
 SELECT MIN(help.least) AS low, MIN(help.val) AS high FROM hit JOIN help ON help.grp = hit.grp AND help.hits = hit.hits;
 ```
 """  # noqa: E501, S608 - a text to read; names are quoted
+
+
+PERMUTATION = Layout(_files, _orders, _relations, _readme)

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from discreet.errors import ReleaseError
 from discreet.release import readme
 from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
-from discreet.release.layouts import misfit
-from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, Promise, slug
+from discreet.release.layouts import layout_of, manifest_fault
+from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, slug
 from discreet.release.release import damage
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
@@ -69,7 +69,7 @@ def verify(path: str | Path, *, earlier: Sequence[str | Path] = ()) -> Report:
 def verify_alone(folder: Path) -> Report:
     """Verify one release, whatever came before it."""
     manifest = Manifest.read(folder)
-    if (wrong := misfit(manifest)) is not None:
+    if (wrong := manifest_fault(manifest)) is not None:
         return Report(folder, (Check("manifest", ok=False, detail=wrong),))
     checks = [_manifest(folder, manifest), _files(folder, manifest), _digests(folder, manifest)]
     if all(check.ok for check in checks):
@@ -106,7 +106,7 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
     promise = manifest.discreet
     wrong = None
     if (folder / NAME).read_bytes() != manifest.to_json().encode():
-        wrong = "it holds more than a manifest does, or the same in other words"
+        wrong = "it holds more than a manifest does, or is not written as `discreet` writes one"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
         wrong = "its schema, name or format is not a release's"
     elif promise.suppression is not None and not (0 < promise.suppression <= 1 and promise.partition == "full_domain"):
@@ -115,13 +115,9 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "it names a sequence that no vault would, or is not one of a vault"
     elif promise.predecessor is not None and (promise.sequence is None or not DIGEST.fullmatch(promise.predecessor)):
         wrong = "it names a release before it, and is not one of a sequence, or names it by no digest"
-    elif promise.window is not None:
-        wrong = _window_fault(promise)
     elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):
         wrong = "it promises ranges of values that may be missing, or have none"
-    elif promise.sensitive is None and (promise.guarantee.keys() != {"k"} or promise.missing_sensitive != "error"):
-        wrong = "it promises more than the size of groups, and has no sensitive column"
-    elif not _promises_something(promise.guarantee):
+    elif layout_of(promise).promises and not _promises_something(promise.guarantee):
         wrong = "it promises nothing"
     right = "what was published and what is promised, nothing else"
     return check("manifest", wrong, right if promise.for_publication else "MADE WITH A SEED: NOT FOR PUBLICATION")
@@ -137,14 +133,6 @@ def _promises_something(guarantee: Mapping[str, float]) -> bool:
 def _measurable(manifest: Manifest) -> bool:
     kinds = [resource.kinds().get(manifest.discreet.sensitive or "") for resource in manifest.resources]
     return all(kind in {None, "integer", "number", "date", "datetime"} for kind in kinds)
-
-
-def _window_fault(promise: Promise) -> str | None:
-    """A swapped table promises nothing, and must not seem to; all its rows are one group."""
-    if promise.guarantee or promise.partition != "none":
-        return "it promises what swapping cannot keep"
-    sized = promise.window is not None and _promises_something({"k": promise.window.k, "e": promise.window.e})
-    return None if sized else "its windows are sized to nothing"
 
 
 def _files(folder: Path, manifest: Manifest) -> Check:

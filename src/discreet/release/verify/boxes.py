@@ -14,6 +14,7 @@ from sqlglot import exp, parse_one
 from discreet.engines import Engine
 from discreet.release.layouts.file import column
 from discreet.release.manifest import Promise, Side
+from discreet.release.verify.check import Check, check
 
 TYPES = {  # of the values that boxes stand for, in the engine's words
     "integer": "HUGEINT",
@@ -26,9 +27,10 @@ TYPES = {  # of the values that boxes stand for, in the engine's words
 }
 
 
-def fault(engine: Engine, promise: Promise) -> str | None:
-    """What is wrong with the boxes, if anything is; `qit` and `labels file` are loaded."""
-    return next(_faults(engine, promise, promise.boxes or ()), None)
+def boxes(engine: Engine, promise: Promise) -> Iterator[Check]:
+    """Whether the boxes are right; `qit` and `labels file` are loaded."""
+    wrong = next(_faults(engine, promise, promise.boxes or ()), None)
+    yield check("boxes", wrong, "every group shows one box, and every label is explained")
 
 
 def _faults(engine: Engine, promise: Promise, sides: tuple[Side, ...]) -> Iterator[str]:

@@ -14,20 +14,17 @@ from fractions import Fraction
 from math import ceil
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine, connect
 from discreet.errors import DiscreetError, EngineError, InputError
-from discreet.release.layouts import LAYOUTS
-from discreet.release.layouts.file import column, named
-from discreet.release.layouts.swap import windows
+from discreet.release.layouts import layout_of
+from discreet.release.layouts.file import named
 from discreet.release.manifest import Manifest, Promise, Resource
-from discreet.release.verify import boxes
+from discreet.release.relations import load_file
 from discreet.release.verify.check import Check, check
-from discreet.release.verify.join import joined
 from discreet.release.verify.order import first_disorder
 
 
@@ -41,11 +38,7 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
                 order = aside.submit(_order, folder, manifest)
                 yield from _groups(engine, manifest)
                 yield from _rows(engine, manifest.discreet)
-                yield from _windows(engine, manifest.discreet)
-                yield from joined(engine, manifest.discreet)
-                if manifest.discreet.boxes is not None:
-                    right = "every group shows one box, and every label is explained"
-                    yield check("boxes", boxes.fault(engine, manifest.discreet), right)
+                yield from layout_of(manifest.discreet).checks(engine, manifest.discreet)
                 yield check("order", order.result(), "rows follow their content: the source's order left no trace")
     except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:
         reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
@@ -57,15 +50,15 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
 def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     """Load the files and read them as `qit` and `st`; say what is wrong with their columns."""
     promise = manifest.discreet
-    layout = LAYOUTS[promise.publication]
+    layout = layout_of(promise)
     for name, file in layout.files(promise).items():
         resource = manifest.resource(name)
         if not _fits(folder / resource.path, resource):
             return f"`{resource.path}` has other columns, or of other types, than the manifest says"
         # in CSV a count of 1.4 must not be rounded before it is seen
         kinds = {column: "number" if column in file.added else kind for column, kind in resource.kinds().items()}
-        engine.load(f"{name} file", folder / resource.path, keep=resource.format == "csv", kinds=kinds)
-    for name, query in layout.tables(promise).items():
+        load_file(engine, folder, resource, keep=resource.format == "csv", kinds=kinds)
+    for name, query in layout.relations(promise).items():
         engine.load(name, query, keep=False)
     return None
 
@@ -96,11 +89,11 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     promise = manifest.discreet
     kind = engine.schema("st")["value"]
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
-    direct = promise.join is not None and promise.join.variant == "direct"  # its k is about rows alone
-    promised = {name: threshold for name, threshold in promise.guarantee.items() if not (direct and name == "k")}
+    tally = layout_of(promise).tally(promise)
+    promised = tally.guarantee
     breaches = {name: known[name][0](threshold, kind) for name, threshold in promised.items() if name in known}
     group = exp.column(promise.group, quoted=True)
-    sql = GROUPS if promise.join is None else GROUPS.replace(ROWS_OF_GROUPS, VALUES_OF_GROUPS)
+    sql = GROUPS.replace(ROWS_OF_GROUPS, VALUES_OF_GROUPS) if tally.apart else GROUPS
     sql = sql.replace(":span", _span(kind) if "e" in breaches else "0").replace(":wild", _wild(kind, promise))
     query = parse_one(sql, dialect="duckdb", into=exp.Select)
     for breach in breaches.values():
@@ -109,8 +102,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     found = engine.run(exp.replace_placeholders(query, group=group))
     rows, groups, first, last, unlike, least, missing, odd, *broken = (int(c[0].as_py() or 0) for c in found.columns)
     wrong = None
-    counted = (promise.rows, promise.groups) if promise.join is None else (promise.join.people, promise.join.groups)
-    if (rows, groups) != counted:
+    if (rows, groups) != (tally.people, tally.groups):
         wrong = "the manifest counts other rows or groups than the files hold"
     elif (first, last) != (1, groups):
         wrong = "groups are not numbered from 1 without a gap"
@@ -131,7 +123,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
 
 def _rows(engine: Engine, promise: Promise) -> Iterator[Check]:
     """Where rows are numbered, their numbers must tell nothing but their place."""
-    files = LAYOUTS[promise.publication].files(promise)
+    files = layout_of(promise).files(promise)
     numbered = [name for name, file in files.items() if promise.row in file.columns]
     wrong = None
     for name in numbered:
@@ -141,27 +133,6 @@ def _rows(engine: Engine, promise: Promise) -> Iterator[Check]:
             wrong = f"the rows of `{name}` are not numbered from 1 without a gap"
     if numbered:
         yield check("rows", wrong, "rows are numbered by their place alone")
-
-
-def _windows(engine: Engine, promise: Promise) -> Iterator[Check]:
-    """Where values were swapped, nothing is promised, and windows must be what the values shown make them."""
-    if promise.window is None:
-        return
-    yield Check("guarantee", ok=True, detail="none: swapping is a baseline for comparison")
-    value, names = column(promise.sensitive_column), (promise.count, promise.window.low, promise.window.high)
-    shown = exp.select(value, "COUNT(*)").from_(named("swapped file")).group_by(value.copy()).order_by(value.copy())
-    told = exp.select(value.copy(), *map(column, names)).from_(named("windows file")).order_by(value.copy())
-    values, counts = (part.combine_chunks() for part in engine.run(shown).columns)
-    told_values, *told_numbers = (part.combine_chunks() for part in engine.run(told).columns)
-    numbers = np.stack([part.to_numpy(zero_copy_only=False) for part in told_numbers], axis=1)
-    wrong = None
-    if not values.equals(told_values) or not np.array_equal(counts.to_numpy(), numbers[:, 0]):
-        wrong = "windows count other values than the swapped table shows"
-    elif (meant := windows(values, counts.to_numpy(), promise.window)) is None:
-        wrong = "the values shown do not suffice for what windows are said to be sized to"
-    elif not np.array_equal(meant, numbers[:, 1:]):
-        wrong = "windows are not what the values shown make them"
-    yield check("windows", wrong, "windows follow from the values shown, and tell nothing new")
 
 
 ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"
@@ -215,7 +186,7 @@ def _wild(kind: str, promise: Promise) -> str:
 
 def _order(folder: Path, manifest: Manifest) -> str | None:
     """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
-    for files, columns, strict in LAYOUTS[manifest.discreet.publication].orders(manifest.discreet):
+    for files, columns, strict in layout_of(manifest.discreet).orders(manifest.discreet):
         resources = [manifest.resource(name) for name in files]
         rows = _beside([_batches(folder, resource) for resource in resources])
         if first_disorder(rows, columns, strict=strict) is not None:

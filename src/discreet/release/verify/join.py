@@ -8,22 +8,21 @@ from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
 from discreet.release.layouts.file import column
-from discreet.release.manifest import Promise
+from discreet.release.manifest import Join, Promise
 from discreet.release.verify.check import Check, check
 
 
 def joined(engine: Engine, promise: Promise) -> Iterator[Check]:
     """Where private rows hide among public ones, groups of rows must be large, and each in one sensitive group."""
-    if promise.join is None:
-        return
-    k, own = int(promise.guarantee.get("k", 0)), column(promise.join.group)
+    join = promise.member(Join, "join")
+    k, own = int(promise.guarantee.get("k", 0)), column(join.group)
     query = parse_one(JOINED.format(k=k), dialect="duckdb", into=exp.Select)
     found = engine.run(exp.replace_placeholders(query, group=column(promise.group), own=own))
     rows, groups, first, last, odd, small, several, parts, few = (int(c[0].as_py() or 0) for c in found.columns)
     wrong = None
     if (rows, groups, first, last) != (promise.rows, promise.groups, 1, promise.groups) or odd:
         wrong = "the manifest counts other rows or groups than the files hold"
-    elif several or parts != promise.join.groups or few or (promise.join.variant == "direct" and parts > 1):
+    elif several or parts != join.groups or few or (join.variant == "direct" and parts > 1):
         wrong = "rows and sensitive values are not of the same groups, or more or fewer than the other allow"
     yield check("join", wrong, "every group of rows is in one sensitive group, and has room for its values")
     fault = f"{small} groups break it" if small or k < 2 else None
