@@ -396,11 +396,14 @@ def test_mistakes_of_a_policy_as_json(run, desk, tmp_path, to):
     assert (status, out) == (1, "")
     told = json.loads(err)["error"]
     assert told["type"] == "PolicyError"
+    columns = [mistake for mistake in told["mistakes"] if mistake["key"] == "drop"]  # they have no role in the policy
     assert [(mistake["line"], mistake["key"]) for mistake in told["mistakes"]] == [
+        *((None, "drop") for _ in columns),
         (1, "identifier"),
         (3, "sensitive"),
         (4, "guarantee.l"),
     ]
+    assert any("the column `zipcode` has no role" in mistake["message"] for mistake in columns)
     assert set(told["mistakes"][0]) == {"key", "line", "message"}
     assert left(to) == []
 

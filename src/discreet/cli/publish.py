@@ -40,12 +40,13 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
     """
     import discreet
+    from discreet.policy import unfit
     from discreet.publication.publish import STEPS
 
-    rules = discreet.Policy.load(policy)
     with show.warnings(), show.steps(1 + len(STEPS)) as step:
         step("reading")
         with discreet.read(file, memory_limit=memory_limit) as table:
+            rules = discreet.Policy.load(policy, check=unfit(table.columns))
             release = discreet.publish(table, rules, to=to, public=public, seed=seed, format=form.value, progress=step)
     left_out, suppressed = release.withheld, release.suppressed
     if json:

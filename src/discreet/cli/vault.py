@@ -38,8 +38,9 @@ def init(
     Example: discreet vault init patients.vault --policy policy.toml
     """
     import discreet
+    from discreet.vault.terms import mistakes
 
-    rules = discreet.Policy.load(policy)
+    rules = discreet.Policy.load(policy, check=mistakes)
     discreet.Vault.create(vault, rules).close()
     if json:
         show.as_json({"vault": vault, "guarantee": dict(rules.guarantee)})

@@ -20,6 +20,7 @@ from discreet.comparison.methods import Method, method, plainest, sensible
 from discreet.comparison.workload import Query, workload
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, QueryError
 from discreet.policy import Policy
+from discreet.policy.options import ignored_mistakes
 from discreet.publication.publish import publish
 from discreet.release import Release
 from discreet.table import Table, read
@@ -57,6 +58,9 @@ def compare(
     if queries < 1:
         raise InputError(f"{queries} questions are too few", hint="ask at least 1")
     chosen = [method(text) for text in methods] if methods is not None else None
+    unused = list(ignored_mistakes(policy.options))
+    if unused:
+        raise PolicyError(unused)
     plain = Method(plainest(policy)).under(policy)
     plain.fit(table.columns)
     if chosen is None:

@@ -1,5 +1,6 @@
 """The policy: what each column is, and what the release must promise."""
 
+from discreet.policy.check import unfit
 from discreet.policy.policy import Policy
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "unfit"]

@@ -1,62 +1,47 @@
-"""Find every mistake in a policy, and every column that does not fit it."""
+"""Find every mistake in a policy, key by key, and every column that does not fit it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
-from discreet.partition import GONE, PARTITIONS, Partition
+from discreet.partition import GONE
+from discreet.policy.meant import KEYS, WORDS, Meant
 from discreet.policy.method import is_number, method_mistakes, shown
+from discreet.policy.options import SHOWN_BY_A_VAULT, ignored_mistakes, option_mistakes
 from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
 
-if TYPE_CHECKING:
-    from discreet.policy.policy import Policy
-
-KEYS = (
-    *("name", "identifiers", "quasi", "sensitive", "drop"),
-    *("guarantee", "partition", "publication", "missing_sensitive"),
-    *("hierarchies", "ordered", "options", "join"),
-)
 MEASURABLE = {"integer", "float", "decimal", "date", "timestamp"}
-WORDS: dict[str, Sequence[str]] = {
-    "partition": ("auto", *PARTITIONS),
-    "publication": tuple(PUBLICATIONS),
-    "missing_sensitive": ("error", "value", "withhold"),
-}
 
 
 def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
     """Every mistake in the keys and values of a policy."""
-    found = [*_keys(values), *_texts(values), *_roles(values), *_guarantee(values), *_method(values)]
-    return found or list(method_mistakes(values))
+    meant = Meant.of(values)
+    return [
+        *_keys(values, meant),
+        *_texts(values),
+        *_words(values, meant),
+        *_roles(values),
+        *_guarantee(values),
+        *_tables(values),
+        *method_mistakes(meant),
+        *option_mistakes(meant),
+    ]
 
 
-def _keys(values: Mapping[str, Any]) -> Iterator[Mistake]:
+def _keys(values: Mapping[str, Any], meant: Meant) -> Iterator[Mistake]:
     for key in values:
         if key not in KEYS:
             yield Mistake(key, f"is not a key of a policy; {nearest(key, KEYS)}")
     if "quasi" not in values:
         yield Mistake("quasi", "is missing")
-    if "sensitive" not in values:
-        yield from _without_sensitive(values)
+    if "sensitive" not in values and meant.publication != "full_permutation":
+        yield Mistake("sensitive", "is missing: only the publication `full_permutation` can do without")
     if "guarantee" not in values:
         yield Mistake("guarantee", "is missing")
-
-
-def _without_sensitive(values: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Where every column is sensitive, groups can only be large."""
-    if values.get("publication") != "full_permutation":
-        yield Mistake("sensitive", "is missing: only the publication `full_permutation` can do without")
-        return
-    guarantee = values.get("guarantee", {})
-    if isinstance(guarantee, Mapping) and any(name in PROMISES and name != "k" for name in guarantee):
-        what = "without `sensitive`, only the size of groups can be promised"
-        yield Mistake("guarantee", f"{what}; write {{ k = 5 }}, or name the sensitive column")
-    if values.get("missing_sensitive", "error") != "error":
-        yield Mistake("missing_sensitive", "there is no `sensitive` column; leave it out")
 
 
 def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -72,9 +57,15 @@ def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
     for key in ("sensitive", "name", "join"):
         if key in values and not (isinstance(values[key], str) and values[key]):
             yield Mistake(key, f"expected a text, got {shown(values[key])}")
+
+
+def _words(values: Mapping[str, Any], meant: Meant) -> Iterator[Mistake]:
     for key, words in WORDS.items():
         value = values.get(key, words[0])
-        if value not in words and not (key == "partition" and _ungrouped(values)):
+        if key == "partition" and not meant.grouped:
+            if value not in ("auto", "none"):
+                yield Mistake(key, f"`{meant.publication}` forms no groups; leave partition out")
+        elif value not in words:
             gone = f"`{value}` is gone; use `{GONE[value]}`" if key == "partition" and str(value) in GONE else None
             yield Mistake(key, gone or f"got {shown(value)}; {nearest(str(value), words)}")
 
@@ -84,9 +75,9 @@ def _roles(values: Mapping[str, Any]) -> Iterator[Mistake]:
     for key in ("identifiers", "quasi", "sensitive", "drop"):
         value = values.get(key, ())
         columns = [value] if key == "sensitive" else value
-        if not _is_texts(columns) or value == "rest":
-            continue
-        for column in columns:
+        for column in columns if isinstance(columns, list | tuple) else ():
+            if not isinstance(column, str) or not column:
+                continue
             if column in seen:
                 twice = "twice" if seen[column] == key else f"in `{seen[column]}` too; a column has one role"
                 yield Mistake(key, f"the column `{column}` stands {twice}")
@@ -109,88 +100,56 @@ def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"guarantee.{name}", f"expected {least} or more, got {threshold}: less promises nothing")
 
 
-def _method(values: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Combinations that make no sense."""
-    guarantee = values.get("guarantee", {})
-    if not isinstance(guarantee, Mapping):
-        return
-    if _ungrouped(values):
-        yield from _windows(values, guarantee)
-    elif "e" in guarantee and "k" not in guarantee:
-        yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
-    if "e" in guarantee and values.get("missing_sensitive") == "value":
-        yield Mistake("missing_sensitive", 'a missing value has no place in a range; use "withhold" or leave e out')
-    partition = PARTITIONS.get(str(values.get("partition")))
-    if partition is not None and not _ungrouped(values):
-        yield from _partition(partition, guarantee)
+def _tables(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    for key in ("hierarchies", "options"):
+        if not isinstance(values.get(key, {}), Mapping):
+            yield Mistake(key, f"expected a table, got {shown(values[key])}")
 
 
-def _windows(values: Mapping[str, Any], guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
-    """What does not go with a publication that swaps values inside windows."""
-    name = values["publication"]
-    if guarantee and guarantee.keys() != {"k", "e"}:
-        what = "sizes its windows by k and e, by both and nothing else, and promises neither"
-        yield Mistake("guarantee", f"`{name}` {what}; write {{ k = 4, e = 100 }}")
-    if values.get("partition", "auto") not in ("auto", "none"):
-        yield Mistake("partition", f"`{name}` forms no groups; leave partition out")
+def unfit(columns: Iterable[Any], *, vault: bool = False) -> Callable[[Meant], list[Mistake]]:
+    """What does not fit the columns of a table that is to be published, or taken into a vault."""
+    held = {column.name: column for column in columns}
+
+    def check(meant: Meant) -> list[Mistake]:
+        ignored = not vault and meant.publication in {SHOWN_BY_A_VAULT, None}  # elsewhere they are no options at all
+        return [*(ignored_mistakes(meant.options or {}) if ignored else ()), *_columns(meant, held)]
+
+    return check
 
 
-def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Promises that a partition cannot do without, or cannot keep."""
-    others = "use `deal` or `local`"
-    if partition.needs is not None and partition.needs not in guarantee:
-        yield Mistake("partition", f"`{partition.name}` needs the guarantee `{partition.needs}`; add it, or {others}")
-    for name in guarantee if partition.keeps else ():
-        if name in PROMISES and name not in partition.keeps:
-            yield Mistake("partition", f"`{partition.name}` cannot keep the promise `{name}`; {others}")
-    rows = guarantee.get("l") if partition.name == "anatomize" else None
-    if is_number(rows) and any(is_number(threshold) and threshold > rows for threshold in guarantee.values()):
-        what = f"makes groups of l = {rows} rows, too few for the other promises"
-        yield Mistake("partition", f"`{partition.name}` {what}; {others}")
-
-
-def columns_mistakes(policy: Policy, columns: Mapping[str, Any]) -> list[Mistake]:
+def _columns(meant: Meant, columns: Mapping[str, Any]) -> Iterator[Mistake]:
     """Every column that a policy names and the table lacks, or the table has and the policy leaves out."""
     named: list[tuple[str, str]] = [
-        *(("identifiers", name) for name in policy.identifiers),
-        *(("quasi", name) for name in policy.quasi),
-        *(("sensitive", name) for name in (policy.sensitive,) if name is not None),
-        *(("drop", name) for name in (() if policy.drop == "rest" else policy.drop)),
+        *(("identifiers", name) for name in meant.identifiers or ()),
+        *(("quasi", name) for name in meant.quasi or ()),
+        *(("sensitive", name) for name in (meant.sensitive,) if name is not None),
+        *(("drop", name) for name in meant.drop or ()),
     ]
-    found = [
-        Mistake(role, f"the table has no column `{name}`; {nearest(name, columns)}")
-        for role, name in named
-        if name not in columns
-    ]
-    if policy.drop != "rest":
+    for role, name in named:
+        if name not in columns:
+            yield Mistake(role, f"the table has no column `{name}`; {nearest(name, columns)}")
+    if None not in (meant.drop, meant.identifiers, meant.quasi):
         listed = {name for _, name in named}
-        found += [
-            Mistake("drop", f'the column `{name}` has no role; give it one, list it in `drop`, or set drop = "rest"')
-            for name in columns
-            if name not in listed
-        ]
-    sensitive = columns.get(policy.sensitive or "")
-    held = f"`{policy.sensitive}` holds {sensitive.type}" if sensitive is not None else ""
-    kind = sensitive.kind if sensitive is not None else None
-    if kind is not None and kind not in MEASURABLE:
-        if PUBLICATIONS[policy.publication].numeric:
-            found.append(
-                Mistake("publication", f"`{policy.publication}` needs numbers or dates, but {held}; use `anatomy`")
-            )
-        if "e" in policy.guarantee:
-            found.append(Mistake("guarantee.e", f"a range needs numbers or dates, but {held}; use `l` or `distinct_l`"))
-    found += [
-        Mistake(role, f"the column `{name}` has the type {columns[name].type}, which cannot be published; drop it")
-        for role, name in named
-        if role in {"quasi", "sensitive"} and name in columns and columns[name].kind is None
-    ]
-    return found
+        for name in columns:
+            if name not in listed:
+                what = "has no role; give it one, list it in `drop`"
+                yield Mistake("drop", f'the column `{name}` {what}, or set drop = "rest"')
+    yield from _measured(meant, columns.get(meant.sensitive or ""))
+    for role, name in named:
+        if role in {"quasi", "sensitive"} and name in columns and columns[name].kind is None:
+            what = f"the column `{name}` has the type {columns[name].type}, which cannot be published"
+            yield Mistake(role, f"{what}; drop it")
 
 
-def _ungrouped(values: Mapping[str, Any]) -> bool:
-    """Whether the publication forms no groups."""
-    publication = PUBLICATIONS.get(str(values.get("publication")))
-    return publication is not None and not publication.grouped
+def _measured(meant: Meant, sensitive: Any) -> Iterator[Mistake]:
+    """What needs numbers or dates, where the sensitive column has others."""
+    if sensitive is None or sensitive.kind is None or sensitive.kind in MEASURABLE:
+        return
+    held = f"`{meant.sensitive}` holds {sensitive.type}"
+    if meant.publication is not None and PUBLICATIONS[meant.publication].numeric:
+        yield Mistake("publication", f"`{meant.publication}` needs numbers or dates, but {held}; use `anatomy`")
+    if "e" in (meant.guarantee or {}):
+        yield Mistake("guarantee.e", f"a range needs numbers or dates, but {held}; use `l` or `distinct_l`")
 
 
 def _is_texts(value: Any) -> bool:

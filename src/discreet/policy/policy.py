@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InternalError, Mistake, PolicyError
-from discreet.policy.check import columns_mistakes, mistakes
-from discreet.policy.method import grouping
+from discreet.policy.check import mistakes, unfit
+from discreet.policy.meant import Meant, grouping
 from discreet.policy.toml import parse
-
-
-class Fixed(dict[str, Any]):
-    """A dictionary that stays as it is."""
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        raise TypeError("a policy does not change")
-
-    __delitem__ = clear = pop = popitem = setdefault = update = __setitem__  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[type[Fixed], tuple[dict[str, Any]]]:
-        return Fixed, (dict(self),)
-
 
 MissingSensitive: TypeAlias = Literal["error", "value", "withhold"]
 
@@ -59,31 +47,35 @@ class Policy:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        given = {key.name: getattr(self, key.name) for key in fields(self)}
-        found = mistakes(
-            {
-                key: value
-                for key, value in given.items()
-                if value is not None or key not in {"name", "join", "sensitive"}
-            }
-        )
+        found = mistakes(self._given())
         if found:
             raise PolicyError(found)
-        for key in ("quasi", "identifiers", "drop", "ordered"):
-            value = getattr(self, key)
-            if not isinstance(value, str):
-                object.__setattr__(self, key, tuple(value))
         plain = {name: float(t) + 0.0 if isinstance(t, float) else t for name, t in self.guarantee.items()}
-        object.__setattr__(self, "guarantee", Fixed(plain))
-        for key in ("hierarchies", "options"):
-            object.__setattr__(self, key, Fixed(getattr(self, key)))
+        object.__setattr__(self, "guarantee", plain)
+        for key in fields(self):
+            try:
+                object.__setattr__(self, key.name, _fixed(getattr(self, key.name)))
+            except RecursionError:
+                raise PolicyError([Mistake(key.name, "it is nested too deeply")]) from None
+
+    def __reduce__(self) -> tuple[Callable[[dict[str, Any]], Policy], tuple[dict[str, Any]]]:
+        return _made, ({key: plain(value) for key, value in self._given().items()},)
+
+    def _given(self) -> dict[str, Any]:
+        """The keys as a file would have them: texts that are not given are left out."""
+        values = {key.name: getattr(self, key.name) for key in fields(self)}
+        left_out = {key for key in ("name", "join", "sensitive") if values[key] is None}
+        return {key: value for key, value in values.items() if key not in left_out}
 
     @classmethod
-    def load(cls, path: str | Path) -> Policy:
-        """Read a policy from a TOML file; every mistake in it is reported at once."""
+    def load(cls, path: str | Path, *, check: Callable[[Meant], Iterable[Mistake]] = lambda _: ()) -> Policy:
+        """Read a policy from a TOML file; every mistake in it is reported at once, and what a `check` of its use finds.
+
+        Such a check is `unfit(columns)`: what does not fit the columns of a table.
+        """
         source = Path(path)
         values, lines = parse(source)
-        found = mistakes(values)
+        found = [*mistakes(values), *check(Meant.of(values))]
         if found:
             located = [Mistake(m.key, m.message, lines.get(m.key)) for m in found]
             raise PolicyError(sorted(located, key=lambda m: m.line or 0), source=f"`{source}`")
@@ -108,8 +100,26 @@ class Policy:
             raise InternalError(f"`{self.publication}` was to be made without a sensitive column")
         return self.sensitive
 
-    def fit(self, columns: Iterable[Any]) -> None:
-        """Raise unless every column of the table has one role, and every role a column of the table."""
-        found = columns_mistakes(self, {column.name: column for column in columns})
+    def fit(self, columns: Iterable[Any], *, vault: bool = False) -> None:
+        """Raise unless every column of the table has one role, every role a column, and every option a use."""
+        found = unfit(columns, vault=vault)(Meant.of(self._given()))
         if found:
             raise PolicyError(found)
+
+
+def _fixed(value: Any) -> Any:
+    """A value that stays as it is, at any depth."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: _fixed(each) for key, each in value.items()})
+    return tuple(_fixed(each) for each in value) if isinstance(value, list | tuple) else value
+
+
+def plain(value: Any) -> Any:
+    """The same value in dictionaries and lists, as JSON and TOML have it."""
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _made(values: dict[str, Any]) -> Policy:
+    return Policy(**values)

@@ -39,6 +39,6 @@ def _lines(text: str) -> dict[str, int]:
         elif key := re.match(r"\s*([\w-]+|\"[^\"]+\"|'[^']+')\s*(\.\s*[\w-]+)?\s*=", line):
             name = key[1].strip("\"'") + (key[2] or "").replace(" ", "")
             lines.setdefault(table + name, number)
-            if name == "guarantee":  # an inline table: its keys stand on the same line
-                lines.update({f"guarantee.{inner}": number for inner in re.findall(r"([\w-]+)\s*=", line)[1:]})
+            for inner in re.findall(r"([\w-]+)\s*=", line)[1:]:  # an inline table: its keys stand on the same line
+                lines.setdefault(f"{name}.{inner}", number)
     return lines

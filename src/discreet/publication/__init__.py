@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft
     from discreet.release.write import Sheet
 
-OF_A_VAULT: dict[str, tuple[str, ...] | str] = {"withheld": "a share from 0 to 1", "growth": ("settle", "insert")}
-
 
 @dataclass(frozen=True, slots=True)
 class Publication:
@@ -45,7 +43,7 @@ PUBLICATIONS = {
         Publication("permutation", numeric=True),
         Publication("full_permutation"),
         Publication("swap", numeric=True, grouped=False, room="comparison"),
-        Publication("generalization", boxed=True, options=OF_A_VAULT),
+        Publication("generalization", boxed=True),
         Publication("join", boxed=True, options={"variant": ("refinement", "direct")}),
     )
 }

@@ -53,7 +53,7 @@ def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
 def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increment:
     """The rows of a table as a vault of this policy takes them; `schema` has the types of its rows, if it has any."""
     try:
-        policy.fit(table.columns)
+        policy.fit(table.columns, vault=True)
     except PolicyError as error:
         raise PolicyError(error.mistakes, source="the table, held against the policy of the vault,") from None
     names = kept(policy)

@@ -9,7 +9,9 @@ from dataclasses import fields
 
 from discreet.errors import Mistake, PolicyError
 from discreet.policy import Policy
-from discreet.publication import OF_A_VAULT
+from discreet.policy.meant import Meant
+from discreet.policy.options import OF_A_VAULT, SHOWN_BY_A_VAULT
+from discreet.policy.policy import plain
 from discreet.vault.safety.rule import Rule
 from discreet.words import nearest
 
@@ -18,27 +20,30 @@ WITHHELD = 0.02  # the share of rows that may wait, unless the policy says other
 
 def check(policy: Policy) -> None:
     """Raise if a vault cannot keep this policy."""
-    found = list(_mistakes(policy))
+    found = list(mistakes(policy))
     if found:
         raise PolicyError(found, source="the policy of a vault")
 
 
-def _mistakes(policy: Policy) -> Iterator[Mistake]:
-    if policy.publication != "generalization":
-        yield Mistake("publication", f"a vault shows boxes, got `{policy.publication}`; use `generalization`")
-    if policy.partition not in {"auto", "mondrian"}:
+def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
+    """What a vault cannot keep, or would ignore; what cannot be told is not judged."""
+    if policy.publication not in {SHOWN_BY_A_VAULT, None}:
+        what = f"a vault shows boxes, got `{policy.publication}`"
+        yield Mistake("publication", f"{what}; use `{SHOWN_BY_A_VAULT}`")
+    if policy.partition not in {"auto", "mondrian", None}:
         yield Mistake("partition", f"a vault makes its own cuts, got `{policy.partition}`; leave partition out")
-    diverse = policy.guarantee.keys() & {"l", "distinct_l"}
-    if len(diverse) != 1 or not policy.guarantee.keys() <= {"l", "distinct_l", "k"}:
-        told = ", ".join(policy.guarantee)
+    promised = set(policy.guarantee or ())
+    if promised and (len(promised & {"l", "distinct_l"}) != 1 or not promised <= {"l", "distinct_l", "k"}):
+        told = ", ".join(map(str, policy.guarantee or ()))
         yield Mistake("guarantee", f"a vault promises l or distinct_l, alone or with k, got {told}; write {{ l = 4 }}")
     for key in ("hierarchies", "ordered"):
         if getattr(policy, key):
             yield Mistake(key, "a vault knows ranges of numbers and dates, and sets of other values; leave it out")
-    for key in policy.options:
+    options = policy.options or {}
+    for key in options:
         if key not in OF_A_VAULT:
-            yield Mistake(f"options.{key}", f"is no option of a vault; {nearest(key, OF_A_VAULT)}")
-    if policy.options.get("withheld") == 0:
+            yield Mistake(f"options.{key}", f"is no option of a vault; {nearest(str(key), OF_A_VAULT)}")
+    if options.get("withheld") == 0:
         yield Mistake("options.withheld", "some rows must wait so that others can go; expected more than 0")
 
 
@@ -52,8 +57,8 @@ def to_text(policy: Policy) -> str:
     """A policy as JSON, the same text for the same policy."""
     values = {}
     for key in fields(policy):
-        value = getattr(policy, key.name)
-        if value not in (None, (), {}):
+        value = plain(getattr(policy, key.name))
+        if value not in (None, [], {}):
             values[key.name] = value
     return json.dumps(values, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
