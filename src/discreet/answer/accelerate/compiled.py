@@ -1,0 +1,139 @@
+"""One compiled pass over the groups of a release, in place of a plan for the engine.
+
+The engine computes what conditions, keys and arguments are for each distinct value; from then on rows are codes, in
+the order of groups. One sweep counts the rows of each group that match, by key, and adds up over groups what that many
+of its values can be. Cost: the rows, and for each key that occurs in a group the logarithm of the group's values, or
+for MIN, MAX, quantiles and means of an uncertain number of rows all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.answer.accelerate import sweep
+from discreet.answer.accelerate.finish import Totals, finish
+from discreet.answer.accelerate.grouped import Grouped, grouped
+from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
+from discreet.answer.accelerate.sweep import Subject
+from discreet.answer.plan.plan import untouched
+from discreet.answer.question.question import Aggregate, Question
+from discreet.engines import Engine
+from discreet.errors import EngineError
+from discreet.release.manifest import Promise
+
+KEPT = 4  # arguments whose candidates are kept
+TOO_LARGE = 1e150  # to be squared
+SIDES = ("quasi", "sensitive")
+
+Tables = dict[str, pa.Table]
+
+
+class CompiledPass:
+    """Answers questions about one release whose rows are counted; safe in several threads."""
+
+    def __init__(self, engine: Engine, promise: Promise) -> None:
+        self._engine, self._promise = engine, promise
+        self._lock = threading.RLock()
+        self._subjects: dict[tuple[str, str], Subject] = {}
+
+    def answers(self, question: Question) -> Tables | None:
+        """The relations `frame` and `answer_0` and so on of a question; None if it is left to the plan."""
+        try:
+            with self._lock:
+                return _Asked(self, question).tables()
+        except (NotServed, EngineError):  # it may be an error only for rows that do not match
+            return None
+
+    @cached_property
+    def grouped(self) -> Grouped | None:
+        return grouped(self._engine, self._promise)
+
+    def subject(self, side: str, labels: Labels, argument: exp.Expr) -> Subject:
+        """The candidates of an argument; remembered, where neither condition nor keys change them."""
+        if labels.parts:
+            return Subject.of(labels, argument)
+        name = (side, argument.sql())
+        if name not in self._subjects:
+            while len(self._subjects) >= KEPT:
+                self._subjects.pop(next(iter(self._subjects)))
+            self._subjects[name] = Subject.of(labels, argument)
+        return self._subjects[name]
+
+
+class _Asked:
+    """One question, as it is answered."""
+
+    def __init__(self, way: CompiledPass, question: Question) -> None:
+        if all(untouched(question, aggregate) for aggregate in question.aggregates):
+            raise NotServed  # the engine is best at what it does every day
+        release = way.grouped
+        if release is None or not {key.side for key in question.keys} | {*question.where} <= {*SIDES}:
+            raise NotServed
+        self._way, self._question, self._size = way, question, release.size
+        self._sides = {side: labelled(release.side(side), question, side) for side in SIDES}
+        self._totals: dict[tuple[str, str], Totals] = {}
+
+    def tables(self) -> Tables:
+        found: Tables = {}
+        for number, aggregate in enumerate(self._question.aggregates):
+            side = "sensitive" if aggregate.argument is None else aggregate.side
+            if untouched(self._question, aggregate):
+                found[f"answer_{number}"] = self._exact(aggregate)
+                continue
+            totals = self._rows() if aggregate.argument is None else self._values(side, aggregate.argument)
+            cells, columns = finish(aggregate, totals)
+            found[f"answer_{number}"] = pa.table({**self._keys(side, cells), **columns})
+        return {"frame": self._frame(), **found}
+
+    def _frame(self) -> pa.Table:
+        """Every combination of keys that may occur, or a single row without keys."""
+        if not self._question.keys:
+            return pa.table({"one": [1]})
+        return pa.table(self._keys("sensitive", np.flatnonzero(self._rows().most)))
+
+    def _exact(self, aggregate: Aggregate) -> pa.Table:
+        """An aggregate that no sensitive value can change: of these, the pass counts rows only."""
+        if aggregate.argument is not None:
+            raise NotServed
+        totals = self._rows()
+        cells = np.flatnonzero(totals.most)
+        ends = dict.fromkeys(("estimate", "low", "high", "least"), pa.array(totals.most[cells]))
+        return pa.table({**self._keys("sensitive", cells), **ends, "stderr": pa.array(np.zeros(cells.size))})
+
+    def _keys(self, side: str, cells: Cells) -> dict[str, pa.Array]:
+        """The keys of cells: there is one for each key of the drawn side, and within it of the candidates'."""
+        drawn, candidate = divmod(cells, self._sides[side].size)
+        return {**self._sides[_other(side)].columns(drawn), **self._sides[side].columns(candidate)}
+
+    def _rows(self) -> Totals:
+        if ("", "") not in self._totals:
+            self._totals["", ""] = sweep.rows(self._sides["quasi"], self._sides["sensitive"], self._size)
+        return self._totals["", ""]
+
+    def _values(self, side: str, argument: exp.Expr) -> Totals:
+        """What is added up for all aggregates about an argument."""
+        about = (side, argument.sql())
+        if about not in self._totals:
+            asked = {each.function for each in self._question.aggregates if each.argument == argument}
+            labels = self._sides[side]
+            subject = self._way.subject(side, labels, argument)
+            if asked & {"sum", "avg", "quantile_cont"} and not (np.abs(subject.numbers) < TOO_LARGE).all():
+                raise NotServed
+            self._totals[about] = sweep.values(
+                self._sides[_other(side)],
+                subject,
+                self._size,
+                sums=bool(asked & {"sum", "avg"}),
+                ends=bool(asked - {"count", "sum", "avg"} or ("avg" in asked and not subject.certain)),
+                kept=not labels.parts,
+            )
+        return self._totals[about]
+
+
+def _other(side: str) -> str:
+    return "quasi" if side == "sensitive" else "sensitive"
