@@ -54,8 +54,10 @@ def _dense(array: pa.Array) -> Coded | None:
     """Whole numbers and dates in a small range, each its distance from the smallest."""
     kind = array.type
     if pa.types.is_boolean(kind):
-        array = array.cast(pa.uint8())
+        array = array.cast(pa.int32())
     elif pa.types.is_date32(kind):
+        array = array.cast(pa.int32())
+    elif pa.types.is_integer(kind) and kind.bit_width < 32:  # in which a distance has no room
         array = array.cast(pa.int32())
     if not pa.types.is_integer(array.type) or array.null_count == len(array):
         return None

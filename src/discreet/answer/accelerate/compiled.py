@@ -19,7 +19,7 @@ from discreet.answer.accelerate import sweep
 from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
-from discreet.answer.accelerate.sweep import Subject
+from discreet.answer.accelerate.sweep import Subject, Wanted
 from discreet.answer.plan.plan import untouched
 from discreet.answer.question.question import Aggregate, Question
 from discreet.engines import Engine
@@ -28,7 +28,7 @@ from discreet.release.manifest import Promise
 
 KEPT = 4  # arguments whose candidates are kept
 TOO_LARGE = 1e150  # to be squared
-SIDES = ("quasi", "sensitive")
+SIDES, ROWS = ("quasi", "sensitive"), ("", "")
 
 Tables = dict[str, pa.Table]
 
@@ -111,27 +111,23 @@ class _Asked:
         return {**self._sides[_other(side)].columns(drawn), **self._sides[side].columns(candidate)}
 
     def _rows(self) -> Totals:
-        if ("", "") not in self._totals:
-            self._totals["", ""] = sweep.rows(self._sides["quasi"], self._sides["sensitive"], self._size)
-        return self._totals["", ""]
+        if ROWS not in self._totals:
+            self._totals[ROWS] = sweep.rows(self._sides["quasi"], self._sides["sensitive"], self._size)
+        return self._totals[ROWS]
 
     def _values(self, side: str, argument: exp.Expr) -> Totals:
         """What is added up for all aggregates about an argument."""
         about = (side, argument.sql())
         if about not in self._totals:
-            asked = {each.function for each in self._question.aggregates if each.argument == argument}
+            asked: set[str] = {each.function for each in self._question.aggregates if each.argument == argument}
             labels = self._sides[side]
             subject = self._way.subject(side, labels, argument)
             if asked & {"sum", "avg", "quantile_cont"} and not (np.abs(subject.numbers) < TOO_LARGE).all():
                 raise NotServed
-            self._totals[about] = sweep.values(
-                self._sides[_other(side)],
-                subject,
-                self._size,
-                sums=bool(asked & {"sum", "avg"}),
-                ends=bool(asked - {"count", "sum", "avg"} or ("avg" in asked and not subject.certain)),
-                kept=not labels.parts,
-            )
+            drawn, wanted = self._sides[_other(side)], Wanted.of(asked, subject)
+            self._totals[about] = sweep.values(drawn, subject, self._size, wanted, kept=not labels.parts)
+            if side == "sensitive" and subject.all_present:
+                self._totals.setdefault(ROWS, self._totals[about])  # each has an argument: they are counted
         return self._totals[about]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numba as nb
@@ -25,18 +24,19 @@ SURE = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Totals:
-    """What was added up of one subject, by cell; what was not wanted is None.
+    """What was added up of one subject, by cell; what was not wanted is empty.
 
-    `counts` and `rows` are those of `sums.counted`, `sums` of `sums.summed`, `weight` and `ends` of `sums.runs`.
+    `counts` and `rows` are those of `sums.counted`, `sums` of `sums.summed`, `weight` of `sums.weighed`, `ends` of
+    `sums.runs`.
     """
 
     counts: Floats
     rows: Longs
-    sums: Floats | None = None
-    weight: Floats | None = None
-    ends: Longs | None = None
-    values: pa.Array | None = None
-    numbers: Floats | None = None
+    sums: Floats
+    weight: Floats
+    ends: Longs
+    values: pa.Array
+    numbers: Floats
 
     @property
     def fewest(self) -> Longs:
@@ -77,27 +77,22 @@ def _count(_: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
 
 
 def _sum(_: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
-    sums = _there(totals.sums)[cells].T
+    sums = totals.sums[cells].T
     return _columns(sums[0], np.sqrt(sums[3] + sums[4]), sums[1], sums[2])
 
 
 def _avg(_: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
-    sums, expected = _there(totals.sums)[cells].T, totals.counts[cells, 0]
+    sums, expected = totals.sums[cells].T, totals.counts[cells, 0]
     estimate = sums[0] / expected
     off = estimate - np.nan_to_num(sums[5])
     around = sums[7] - 2 * off * sums[6] + off * off * totals.counts[cells, 1]
     stderr = np.sqrt(sums[3] + np.maximum(around, 0)) / expected
-    if totals.weight is None:  # so many rows for sure
+    if not totals.ends.size:  # so many rows for sure
         return _columns(estimate, stderr, sums[1] / totals.fewest[cells], sums[2] / totals.fewest[cells])
-    numbers, ends, some = _there(totals.numbers), _parts(totals, cells), totals.weight[cells] > 0
+    numbers, ends = totals.numbers, _parts(totals, cells)
     low = _mean_of_steps(numbers, ends[0], ends[1])
     high = _mean_of_steps(numbers[::-1], ends[2, :, ::-1], ends[3, :, ::-1])
-    return _columns(
-        estimate,
-        stderr,
-        np.nanmin(np.where(some, low, np.nan), axis=1),
-        np.nanmax(np.where(some, high[:, ::-1], np.nan), axis=1),
-    )
+    return _columns(estimate, stderr, np.nanmin(low, axis=1), np.nanmax(high, axis=1))
 
 
 def _mean_of_steps(numbers: Floats, forced: Longs, free: Longs) -> Floats:
@@ -110,7 +105,7 @@ def _mean_of_steps(numbers: Floats, forced: Longs, free: Longs) -> Floats:
 def _extreme(aggregate: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
     """MIN from the smallest value on; MAX is the same from the largest."""
     step = 1 if aggregate.function == "min" else -1
-    weight, ends = _there(totals.weight)[cells, ::step], _parts(totals, cells)[:, :, ::step]
+    weight, ends = totals.weight[cells, ::step], _parts(totals, cells)[:, :, ::step]
     some = weight > 0
     last = weight.shape[1] - 1 - np.argmax(some[:, ::-1], axis=1)
     reached = (np.cumsum(weight, axis=1) >= SURE) & some
@@ -123,7 +118,7 @@ def _extreme(aggregate: Aggregate, totals: Totals, cells: Array) -> dict[str, pa
 
 
 def _valued(totals: Totals, estimate: Array, low: Array, high: Array) -> dict[str, pa.Array]:
-    values = _there(totals.values)
+    values = totals.values
     return {
         "estimate": values.take(pa.array(estimate)),
         "stderr": pa.nulls(len(low), pa.float64()),
@@ -135,7 +130,7 @@ def _valued(totals: Totals, estimate: Array, low: Array, high: Array) -> dict[st
 def _quantile_places(aggregate: Aggregate, totals: Totals, cells: Array) -> tuple[Array, Array, Array]:
     """The places of the discrete quantile among the values: expected, low and high."""
     p, q = aggregate.fraction.as_integer_ratio()
-    weight, ends = _there(totals.weight)[cells], _parts(totals, cells)
+    weight, ends = totals.weight[cells], _parts(totals, cells)
     some, least = weight > 0, totals.fewest[cells][:, None]
     expected = np.cumsum(weight, axis=1)
     reached = some & (q * expected >= p * expected[:, -1:] * SURE)
@@ -154,14 +149,15 @@ def _quantile_disc(aggregate: Aggregate, totals: Totals, cells: Array) -> dict[s
 
 
 def _quantile_cont(aggregate: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
-    numbers, weight, ends = _there(totals.numbers), _there(totals.weight)[cells], _parts(totals, cells)
+    numbers, weight, ends = totals.numbers, totals.weight[cells], _parts(totals, cells)
     expected, _, _ = _quantile_places(aggregate, totals, cells)
     p, q = aggregate.fraction.as_integer_ratio()
-    low = np.array([_lowest(numbers[some], *ends[:2, i, some], p, q) for i, some in enumerate(weight > 0)])
-    high = np.array(
-        [-_lowest(-numbers[some][::-1], *ends[2:, i, some][:, ::-1], q - p, q) for i, some in enumerate(weight > 0)]
-    )
-    return _columns(numbers[expected], None, low.astype(np.float64), high.astype(np.float64))
+    low, high = np.empty(cells.size), np.empty(cells.size)
+    for i, some in enumerate(weight > 0):
+        held, own = numbers[some], ends[:, i, some]
+        low[i] = _lowest(held, own[0], own[1], p, q)
+        high[i] = -_lowest(-held[::-1], own[2, ::-1], own[3, ::-1], q - p, q)
+    return _columns(numbers[expected], None, low, high)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -189,18 +185,18 @@ def _lowest(values: Floats, forced: Longs, free: Longs, p: int, q: int) -> float
 
 
 @nb.njit(cache=True, nogil=True)
-def _quantile(values: Floats, forced_at: Longs, free_at: Longs, taken: int, p: int, q: int) -> float:
+def _quantile(values: Floats, forced_at: Longs, free_at: Longs, taken: int | np.int64, p: int, q: int) -> float:
     """The interpolated quantile of all forced and `taken` free candidates; infinite if these are none."""
     drawn = forced_at[-1] + taken
     if drawn <= 0:
         return np.inf
     place = p * (drawn - 1)
     before, after = _place(forced_at, free_at, taken, q, place), _place(forced_at, free_at, taken, q, place + q - 1)
-    return values[before] + (place % q) / q * (values[after] - values[before])
+    return float(values[before] + (place % q) / q * (values[after] - values[before]))
 
 
 @nb.njit(cache=True, nogil=True)
-def _place(forced_at: Longs, free_at: Longs, taken: int, q: int, beyond: int) -> int:
+def _place(forced_at: Longs, free_at: Longs, taken: int | np.int64, q: int, beyond: int) -> int:
     """The first value up to which more than `beyond` / q candidates are drawn."""
     low, high = 0, forced_at.size - 1
     while low < high:
@@ -214,15 +210,8 @@ def _place(forced_at: Longs, free_at: Longs, taken: int, q: int, beyond: int) ->
 
 def _parts(totals: Totals, cells: Array) -> Longs:
     """The runs by what they count: forced and free among the smallest, forced and free among the largest."""
-    found: Longs = np.moveaxis(_there(totals.ends)[cells], 2, 0)
+    found: Longs = np.moveaxis(totals.ends[cells], 2, 0)
     return found
-
-
-def _there(part: Any) -> Any:
-    """A part of the totals that this aggregate asked for."""
-    if part is None:
-        raise ValueError("it was not added up")
-    return part
 
 
 FINISH: dict[str, Callable[[Aggregate, Totals, Array], dict[str, pa.Array]]] = {

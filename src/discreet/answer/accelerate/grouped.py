@@ -15,6 +15,7 @@ from sqlglot import exp
 from discreet.answer.accelerate.coded import Coded, code, has_many
 from discreet.answer.accelerate.kernels import Codes, Ints, Longs, distinct, in_order, label, label_too, offsets_of
 from discreet.engines import Engine
+from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
 
 MOST_COMBINATIONS = 2**16  # of values of several columns, for which an expression is computed at once
@@ -42,7 +43,7 @@ class Entries:
         if not new:
             return
         columns = exp.select(*(exp.column(name, quoted=True) for name in new))
-        table = self.engine.run(columns.from_(exp.to_table(self.relation, quoted=True)))
+        table = self.engine.run(columns.from_(named(self.relation)))
         for name, column in zip(new, table.columns, strict=True):
             self.keep(name, None if has_many(column) else code(column))
 
@@ -53,43 +54,49 @@ class Entries:
             numbers = pa.array(np.arange(len(coded.values), dtype=np.int32))
             self.engine.load(self._dictionary(name), pa.table({"code": numbers, "value": coded.values}))
 
-    def names(self, expression: exp.Expr) -> tuple[str, ...]:
-        """The columns of an expression; a constant is said of any that was read."""
-        found = sorted({column.name for column in expression.find_all(exp.Column)})
-        return tuple(found or [*self.columns][:1])
-
     def evaluate(self, names: tuple[str, ...], expressions: Sequence[exp.Expr]) -> list[Evaluated]:
-        """Expressions over columns: for each combination of their values once, or where that is no less, for each row."""
+        """Expressions over columns: for each combination of their values, or if these are too many for each row."""
         coded = [column for name in names if (column := self.columns[name]) is not None]
-        if len(coded) < len(names) or prod(len(column.values) for column in coded) > max(
-            MOST_COMBINATIONS, *(len(column.values) for column in coded)
-        ):
-            rows = self.engine.run(exp.select(*expressions).from_(exp.to_table(self.relation, quoted=True)))
+        sizes = [len(column.values) for column in coded]
+        if len(coded) < len(names) or prod(sizes) > max(MOST_COMBINATIONS, *sizes, 1):
+            rows = self.engine.run(exp.select(*expressions).from_(named(self.relation)))
             found = [code(column) for column in rows.columns]
             return [(column.codes, column.values) for column in found]
         placed = [each.transform(_placed, names) for each in expressions]
         query = exp.select(*placed)
         for i, name in enumerate(names):
-            table = exp.to_table(self._dictionary(name), quoted=True).as_(f"d{i}")
+            table = named(self._dictionary(name)).as_(f"d{i}")
             query = query.from_(table) if i == 0 else query.join(table, join_type="cross")
         if len(names) > 1:
             query = query.order_by(*(exp.column("code", table=f"d{i}") for i in range(len(names))))
         values = self.engine.run(query)
-        codes = coded[0].codes
+        codes = coded[0].codes if coded else np.zeros(int(self.offsets[-1]), np.uint8)
         if len(coded) > 1:
-            codes = np.empty(codes.size, np.int32)
-            label(coded[0].codes, _every(coded[0]), codes)
-            for column in coded[1:]:
-                label_too(column.codes, _every(column), len(column.values), codes)
+            codes = _together(coded)
         return [(codes, _whole(column)) for column in values.columns]
 
     def _dictionary(self, name: str) -> str:
         return f"values of {self.relation} {name}"
 
 
+def names_in(expression: exp.Expr) -> tuple[str, ...]:
+    """The columns that an expression names, each once."""
+    return tuple(sorted({column.name for column in expression.find_all(exp.Column)}))
+
+
 def _placed(node: exp.Expr, names: tuple[str, ...]) -> exp.Expr:
     """A column as the value in its dictionary."""
     return exp.column("value", table=f"d{names.index(node.name)}") if isinstance(node, exp.Column) else node
+
+
+def _together(columns: Sequence[Coded]) -> Ints:
+    """One code for the values of several columns, the last changing fastest."""
+    first, *others = columns
+    codes = np.empty(first.codes.size, np.int32)
+    label(first.codes, _every(first), codes)
+    for column in others:
+        label_too(column.codes, _every(column), len(column.values), codes)
+    return codes
 
 
 def _every(column: Coded) -> Ints:
@@ -150,20 +157,19 @@ def _grouped(
         return None
     none = np.zeros(0, np.int32)
     quasi = Entries(engine, relations[0], rows, none)
-    sensitive = Entries(
-        engine, relations[1], offsets, none if (n == 1).all() else n, in_order(offsets, coded.codes)
-    )
+    sensitive = Entries(engine, relations[1], offsets, none if (n == 1).all() else n, in_order(offsets, coded.codes))
     sensitive.keep(name, coded)
     return Grouped(size.astype(np.int32), quasi, sensitive)
 
 
 def _columns(engine: Engine, relation: str, *names: str) -> list[pa.ChunkedArray]:
     query = exp.select(*(exp.column(name, quoted=True) for name in names))
-    return list(engine.run(query.from_(exp.to_table(relation, quoted=True))).columns)
+    return list(engine.run(query.from_(named(relation))).columns)
 
 
 def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    return column.to_numpy()
+    found: npt.NDArray[Any] = column.to_numpy()
+    return found
 
 
 def _offsets(groups: pa.ChunkedArray, promise: Promise) -> Longs | None:

@@ -1,7 +1,8 @@
 """Compiled steps of the pass, first half: what each group of a block has, by key.
 
 A block is some groups in a row. Entries of a side (rows, or values that `n` rows of the group hold) have a label: the
-number of their key, or -1 if they do not satisfy the condition. Linear in the entries, but for sorting those of a group.
+number of their key, or -1 if they do not satisfy the condition. Linear in the entries, but for
+sorting those of a group.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Candidates(NamedTuple):
 def offsets_of(groups: Codes, first: int, count: int) -> Longs:
     """Where each of `count` groups starts, the first having the number `first`; empty if they are out of order."""
     offsets = np.zeros(count + 1, np.int64)
-    before = -1
+    before = np.int64(-1)
     for i in range(groups.size):
         group = np.int64(groups[i]) - first
         if group < before or group >= count:
@@ -142,33 +143,32 @@ def mark(labels: Ints, seen: npt.NDArray[np.bool_]) -> None:
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def matched(offsets: Longs, labels: Ints, n: Ints, seen: Ints, found: Counts) -> None:
-    """How many entries of each group match, by key; `seen` is all 0, and a place for each key."""
+    """How many entries of each group match, by key; `seen` is all 0, with a place for no key and for each."""
     end = 0
     for g in range(offsets.size - 1):
         start, stop = offsets[g] - offsets[0], offsets[g + 1] - offsets[0]
         found.offsets[g] = begin = end
-        if seen.size == 1:
+        if seen.size == 2:
             count = 0
             for i in range(start, stop):
                 count += (n[i] if n.size else 1) * (labels[i] >= 0)
             found.keys[end], found.n[end] = 0, count
             end += count > 0
             continue
+        seen[0] = 1  # no key is new; and no branch is to be guessed
         for i in range(start, stop):
-            key = labels[i]
-            if key >= 0:
-                if seen[key] == 0:
-                    found.keys[end] = key
-                    end += 1
-                seen[key] += n[i] if n.size else 1
+            key = labels[i] + 1
+            found.keys[end] = key - 1
+            end += seen[key] == 0
+            seen[key] += n[i] if n.size else 1
         for i in range(begin, end):
-            found.n[i] = seen[found.keys[i]]
-            seen[found.keys[i]] = 0
+            found.n[i] = seen[found.keys[i] + 1]
+            seen[found.keys[i] + 1] = 0
     found.offsets[offsets.size - 1] = end
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def fill(  # noqa: PLR0917 - compiled: no keywords
+def fill(
     offsets: Longs,
     labels: Ints,
     n: Ints,

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate.coded import ranked
-from discreet.answer.accelerate.grouped import Entries
+from discreet.answer.accelerate.grouped import Entries, names_in
 from discreet.answer.accelerate.kernels import Codes, Ints, label, label_too, mark
 from discreet.answer.question.grammar import conjuncts
 from discreet.answer.question.question import Question
@@ -106,10 +106,10 @@ def labelled(entries: Entries, question: Question, side: str) -> Labels:
     where = question.where.get(side)
     asked: list[tuple[int | None, exp.Expr]] = [] if where is None else [(None, each) for each in conjuncts(where)]
     asked += [(number, key.expression) for number, key in enumerate(question.keys) if key.side == side]
-    entries.read([column.name for _, each in asked for column in each.find_all(exp.Column)])
+    entries.read([name for _, each in asked for name in names_in(each)])
     by_names: dict[tuple[str, ...], list[tuple[int | None, exp.Expr]]] = {}
     for number, each in asked:
-        by_names.setdefault(entries.names(each), []).append((number, each))
+        by_names.setdefault(names_in(each), []).append((number, each))
     labels = Labels(entries)
     for names, some in by_names.items():
         wanted = [_holds(each) if number is None else each.copy() for number, each in some]

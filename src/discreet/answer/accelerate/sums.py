@@ -47,6 +47,50 @@ def _entry(upto: Ints, start: int, end: int, count: int) -> int:
     return low
 
 
+@nb.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _smallest(upto: Ints, value: Ints, smallest: Floats, numbers: Floats, start: int, end: int, count: int) -> float:
+    """The sum of the smallest `count` candidates from `start` to `end`."""
+    if count == 0:
+        return 0.0
+    at = _entry(upto, start, end, count)
+    if upto[at] == count:
+        return float(smallest[at])
+    before = upto[at - 1] if at > start else 0
+    return float((smallest[at - 1] if at > start else 0.0) + (count - before) * numbers[value[at]])
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _largest(upto: Ints, value: Ints, largest: Floats, numbers: Floats, start: int, end: int, count: int) -> float:
+    """The sum of the largest `count` candidates from `start` to `end`."""
+    rest = upto[end - 1] - count
+    if count == 0 or rest == 0:
+        return float(largest[start]) if count else 0.0
+    at = _entry(upto, start, end, rest)
+    return float((largest[at + 1] if at + 1 < end else 0.0) + (upto[at] - rest) * numbers[value[at]])
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def summed_all(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, found: Floats, rows: Longs) -> None:
+    """The same as `counted` and `summed`, where every row of a group is a candidate: so many are drawn for sure."""
+    upto, value, smallest, largest = held.upto, held.value, held.smallest, held.largest
+    for g in range(size.size):
+        j, every = held.offsets[g], float(size[g])
+        start, end = held.first[j], held.first[j + 1]
+        mean, variance = smallest[end - 1] / every, held.spread[j] / (every * max(every - 1, 1.0))
+        one_each = end - start == size[g]
+        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+            picks, cell = drawn.n[i], drawn.keys[i]
+            rows[cell, 0] += picks
+            found[cell, 0] += picks * mean
+            found[cell, 3] += picks * (every - picks) * variance
+            if one_each:
+                found[cell, 1] += smallest[start + picks - 1]
+                found[cell, 2] += largest[end - picks]
+            else:
+                found[cell, 1] += _smallest(upto, value, smallest, numbers, start, end, picks)
+                found[cell, 2] += _largest(upto, value, largest, numbers, start, end, picks)
+
+
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def summed(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, keys: int, found: Floats) -> None:
     """Of the candidates that are drawn, the sum: expected, low, high, and the parts of variances.
@@ -69,21 +113,8 @@ def summed(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, keys: i
                 low, high = max(fewest, min(most, held.negative[j])), max(fewest, min(most, held.positive[j]))
                 found[cell, 0] += picks * smallest[end - 1] / rows
                 found[cell, 3] += draw * once * held.spread[j]
-                if low > 0:
-                    at = _entry(upto, start, end, low)
-                    if upto[at] == low:
-                        found[cell, 1] += smallest[at]
-                    elif at == start:
-                        found[cell, 1] += low * numbers[value[at]]
-                    else:
-                        found[cell, 1] += smallest[at - 1] + (low - upto[at - 1]) * numbers[value[at]]
-                if high == total and high > 0:
-                    found[cell, 2] += largest[start]
-                elif high > 0:
-                    rest = total - high
-                    at = _entry(upto, start, end, rest)
-                    beyond = largest[at + 1] if at + 1 < end else 0.0
-                    found[cell, 2] += beyond + (upto[at] - rest) * numbers[value[at]]
+                found[cell, 1] += _smallest(upto, value, smallest, numbers, start, end, low)
+                found[cell, 2] += _largest(upto, value, largest, numbers, start, end, high)
                 around, mean = draw * (total * once) * ((rows - total) * once), held.mean[j]
                 if around > 0:
                     if np.isnan(found[cell, 5]):
@@ -94,28 +125,41 @@ def summed(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, keys: i
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def runs(size: Ints, drawn: Counts, held: Candidates, keys: int, weight: Floats, ends: Longs) -> None:
-    """Per cell and value, how many are expected; and among the smallest and largest, how many forced and free."""
+def weighed(size: Ints, drawn: Counts, held: Candidates, keys: int, weight: Floats) -> None:
+    """Per cell and value, how many are expected to be drawn."""
+    for g in range(size.size):
+        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+            chance = drawn.n[i] / float(size[g])
+            for j in range(held.offsets[g], held.offsets[g + 1]):
+                cell, before = drawn.keys[i] * keys + held.keys[j], 0
+                for e in range(held.first[j], held.first[j + 1]):
+                    weight[cell, held.value[e]] += chance * (held.upto[e] - before)
+                    before = held.upto[e]
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def runs(size: Ints, drawn: Counts, held: Candidates, keys: int, ends: Longs) -> None:
+    """Per cell and value, how many are among the smallest that are drawn, forced and free, and among the largest."""
     for g in range(size.size):
         for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
             picks = drawn.n[i]
-            chance = picks / float(size[g])
             for j in range(held.offsets[g], held.offsets[g + 1]):
                 cell = drawn.keys[i] * keys + held.keys[j]
-                start, end = held.first[j], held.first[j + 1]
-                total = held.upto[end - 1]
+                start, total = held.first[j], held.total[j]
                 fewest, most = max(picks + total - size[g], 0), min(picks, total)
-                before = 0
-                for e in range(start, end):
+                e, before = start, 0
+                while before < most:
                     n, value = held.upto[e] - before, held.value[e]
-                    weight[cell, value] += chance * n
-                    if before < most:
-                        forced = min(max(fewest - before, 0), n)
-                        ends[cell, value, 0] += forced
-                        ends[cell, value, 1] += min(most - before, n) - forced
-                    above = total - held.upto[e]
-                    if above < most:
-                        forced = min(max(fewest - above, 0), n)
-                        ends[cell, value, 2] += forced
-                        ends[cell, value, 3] += min(most - above, n) - forced
-                    before = held.upto[e]
+                    forced = min(max(fewest - before, 0), n)
+                    ends[cell, value, 0] += forced
+                    ends[cell, value, 1] += min(most - before, n) - forced
+                    before += n
+                    e += 1
+                e, above = held.first[j + 1] - 1, 0
+                while above < most:
+                    n, value = held.upto[e] - (held.upto[e - 1] if e > start else 0), held.value[e]
+                    forced = min(max(fewest - above, 0), n)
+                    ends[cell, value, 2] += forced
+                    ends[cell, value, 3] += min(most - above, n) - forced
+                    above += n
+                    e -= 1

@@ -12,11 +12,12 @@ from sqlglot import exp
 
 from discreet.answer.accelerate.coded import ranked
 from discreet.answer.accelerate.finish import Totals
+from discreet.answer.accelerate.grouped import names_in
 from discreet.answer.accelerate.kernels import Candidates, Counts, Floats, Ints, Longs, fill, matched
 from discreet.answer.accelerate.labels import Labels, NotServed, Part
-from discreet.answer.accelerate.sums import counted, runs, summed
+from discreet.answer.accelerate.sums import counted, runs, summed, summed_all, weighed
 
-BLOCK = 2**16  # entries of a side
+BLOCK = 2**17  # entries of a side
 MOST_CELLS, MOST_RUNS = 2**20, 2**22  # pairs of keys; and times values
 
 
@@ -28,26 +29,31 @@ class Subject:
     keys: int
     shift: int
     in_order: bool
-    certain: bool  # every entry is a candidate
+    all_present: bool  # every entry that satisfies the condition has a value
     values: pa.Array
     numbers: Floats  # none, if the values are no numbers
+    certain: bool  # every entry is a candidate
 
     @classmethod
     def of(cls, labels: Labels, argument: exp.Expr) -> Subject:
         """The candidates of an argument, from the entries that satisfy the condition."""
         entries = labels.entries
-        entries.read([column.name for column in argument.find_all(exp.Column)])
-        [(codes, found)] = entries.evaluate(entries.names(argument), [argument.copy()])
+        entries.read(names_in(argument))
+        [(codes, found)] = entries.evaluate(names_in(argument), [argument.copy()])
         ranks, values = ranked(found)
-        certain = not labels.parts and not values.null_count
-        if values.null_count:
+        all_present = values.null_count == 0
+        if not all_present:
             ranks = np.where(ranks == len(values) - 1, -1, ranks).astype(np.int32)
             values = values.slice(0, len(values) - 1)
         shift = max(len(values) - 1, 0).bit_length()
         both = labels.beside(Part(codes, ranks, 1 << shift))
         lut = both.parts[-1].lut
-        in_order = entries.in_order and labels.size == len(both.parts) == 1 and bool((np.diff(lut[lut >= 0]) >= 0).all())
-        return cls(both, labels.size, shift, in_order, certain, values, _numbers(values))
+        in_order = (
+            entries.in_order and labels.size == len(both.parts) == 1 and bool((np.diff(lut[lut >= 0]) >= 0).all())
+        )
+        return cls(
+            both, labels.size, shift, in_order, all_present, values, _numbers(values), all_present and not labels.parts
+        )
 
     @cached_property
     def kept(self) -> Candidates:
@@ -58,6 +64,20 @@ class Subject:
         labels = self.labels.write(0, count, np.empty(count, np.int32))
         fill(offsets, labels, n, self.numbers, self.shift, self.in_order, _scratch(offsets), found)
         return found
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be added up beside how many are drawn: sums; per value how many are expected, and at both ends."""
+
+    sums: bool
+    weight: bool
+    ends: bool
+
+    @classmethod
+    def of(cls, functions: set[str], subject: Subject) -> Wanted:
+        places = bool(functions - {"count", "sum", "avg"})
+        return cls(bool(functions & {"sum", "avg"}), places, places or ("avg" in functions and not subject.certain))
 
 
 def _numbers(values: pa.Array) -> Floats:
@@ -82,8 +102,8 @@ class _Side:
         most = max(int(offsets[b] - offsets[a]) for a, b in blocks)
         groups = max(b - a for a, b in blocks)
         if labels.parts:
-            self._room, self._buffer = Counts.room(groups, most + 1), np.empty(most, np.int32)
-            self._seen = np.zeros(labels.size, np.int32)
+            self._room, self._buffer = Counts.room(groups, max(most, groups) + 1), np.empty(most, np.int32)
+            self._seen = np.zeros(labels.size + 1, np.int32)
         else:
             self._all = np.arange(groups + 1), np.zeros(groups, np.int32)
 
@@ -105,29 +125,35 @@ def rows(drawn: Labels, candidates: Labels, size: Ints) -> Totals:
     for first, last in blocks:
         picks, totals = one.counts(first, last), other.counts(first, last)
         counted(size[first:last], picks, totals, candidates.size, counts, found)
-    return Totals(counts, found)
+    none = np.zeros(0)
+    return Totals(counts, found, none, none, np.zeros(0, np.int64), pa.nulls(0), none)
 
 
-def values(drawn: Labels, subject: Subject, size: Ints, *, sums: bool, ends: bool, kept: bool) -> Totals:
+def values(drawn: Labels, subject: Subject, size: Ints, wanted: Wanted, *, kept: bool) -> Totals:
     """What the candidates that are drawn can add up to, and what they are."""
     blocks = _blocks(drawn, subject.labels)
     side, numbers, keys = _Side(drawn, size, blocks), subject.numbers, subject.keys
     cells, width = drawn.size * keys, max(len(subject.values), 1)
-    if cells > MOST_CELLS or (ends and cells * width > MOST_RUNS):
+    if cells > MOST_CELLS or (wanted.ends and cells * width > MOST_RUNS):
         raise NotServed
-    counts, found = np.zeros((cells, 2)), np.zeros((cells, 2), np.int64)
-    added = np.zeros((cells, 8)) if sums else None
-    weight, of_ends = (np.zeros((cells, width)), np.zeros((cells, width, 4), np.int64)) if ends else (None, None)
-    if added is not None:
-        added[:, 5] = np.nan
-    for first, last, held in _candidates(subject, blocks, sums=sums, kept=kept):
+    counts, found, sums = np.zeros((cells, 2)), np.zeros((cells, 2), np.int64), np.zeros((cells, 8))
+    sums[:, 5] = np.nan
+    weight, ends = np.zeros((cells, width * wanted.weight)), np.zeros((cells, width * wanted.ends, 4), np.int64)
+    for first, last, held in _candidates(subject, blocks, sums=wanted.sums, kept=kept):
         here, picks = size[first:last], side.counts(first, last)
-        counted(here, picks, Counts(held.offsets, held.keys, held.total), keys, counts, found)
-        if added is not None:
-            summed(here, picks, held, numbers, keys, added)
-        if weight is not None and of_ends is not None:
-            runs(here, picks, held, keys, weight, of_ends)
-    return Totals(counts, found, added, weight, of_ends, subject.values, numbers)
+        if wanted.sums and subject.certain:
+            summed_all(here, picks, held, numbers, sums, found)
+        else:
+            counted(here, picks, Counts(held.offsets, held.keys, held.total), keys, counts, found)
+            if wanted.sums:
+                summed(here, picks, held, numbers, keys, sums)
+        if wanted.weight:
+            weighed(here, picks, held, keys, weight)
+        if wanted.ends:
+            runs(here, picks, held, keys, ends)
+    if wanted.sums and subject.certain:
+        found[:, 1], counts[:, 0] = found[:, 0], found[:, 0]
+    return Totals(counts, found, sums, weight, ends, subject.values, numbers)
 
 
 def _candidates(
