@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, time
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def test_codes_keep_order(kind: str, gaps: bool) -> None:  # noqa: FBT001
     assert [coded.values[int(at)].as_py() for at in coded.codes] == held
     assert coded.values.type == type_
     there = [value for value in coded.values.to_pylist() if value is not None]
-    assert all(one < other for one, other in zip(there, there[1:], strict=False))
+    assert all(one < other for one, other in pairwise(there))
     assert coded.values.null_count == int(gaps)
     assert not gaps or coded.values[-1].as_py() is None
 

@@ -53,11 +53,8 @@ def ranked(array: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
 def _dense(array: pa.Array) -> Coded | None:
     """Whole numbers and dates in a small range, each its distance from the smallest."""
     kind = array.type
-    if pa.types.is_boolean(kind):
-        array = array.cast(pa.int32())
-    elif pa.types.is_date32(kind):
-        array = array.cast(pa.int32())
-    elif pa.types.is_integer(kind) and kind.bit_width < 32:  # in which a distance has no room
+    narrow = pa.types.is_integer(kind) and kind.bit_width < 32  # in which a distance has no room
+    if narrow or pa.types.is_boolean(kind) or pa.types.is_date32(kind):
         array = array.cast(pa.int32())
     if not pa.types.is_integer(array.type) or array.null_count == len(array):
         return None
