@@ -4,6 +4,7 @@ import copy
 import itertools
 import re
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from discreet.errors import PolicyError
 from discreet.policy import unfit
 from discreet.policy.check import mistakes
 from discreet.policy.meant import Meant
-from discreet.table.table import Column
+from discreet.values.columns import Column
 from discreet.vault.terms import mistakes as vault_mistakes
 
 SOUND = {
@@ -149,8 +150,11 @@ def test_mending_any_of_them_reveals_nothing(data):
     assert said(planted(policy, kept)) <= said(planted(policy, names))
 
 
+TYPES = {"integer": pa.int64(), "string": pa.string(), "date": pa.date32(), "boolean": pa.bool_(), None: pa.binary()}
+
+
 def columns(**kinds):
-    return [Column(name, kind, (kind or "blob").upper()) for name, kind in kinds.items()]
+    return [Column(name, TYPES[kind]) for name, kind in kinds.items()]
 
 
 def found(act):

@@ -6,12 +6,13 @@ import pickle
 from collections import OrderedDict
 from types import MappingProxyType
 
+import pyarrow as pa
 import pytest
 
 from discreet import Policy
 from discreet.errors import DiscreetError, InputError, PolicyError
 from discreet.partition import PARTITIONS
-from discreet.table.table import Column
+from discreet.values.columns import Column
 
 PLAIN = {"quasi": ["age", "zip"], "sensitive": "ill", "guarantee": {"l": 3}}
 
@@ -368,8 +369,8 @@ def test_ranges_and_permutations_fit_what_has_an_order(kind):
 @pytest.mark.parametrize("kind", ["string", "boolean", "time"])
 def test_ranges_and_permutations_do_not_fit_the_rest(kind):
     fitted = columns(age="integer", zip="string", ill=kind)
-    permuted = f"`permutation` needs numbers or dates, but `ill` holds {kind.upper()}; use `anatomy`"
-    ranged = f"a range needs numbers or dates, but `ill` holds {kind.upper()}; use `l` or `distinct_l`"
+    permuted = f"`permutation` needs numbers or dates, but `ill` holds {TYPES[kind]}; use `anatomy`"
+    ranged = f"a range needs numbers or dates, but `ill` holds {TYPES[kind]}; use `l` or `distinct_l`"
     for more, expected in (
         ({"publication": "permutation"}, [(None, "publication", permuted)]),
         ({"guarantee": {"k": 3, "e": 5}}, [(None, "guarantee.e", ranged)]),
@@ -483,8 +484,21 @@ def test_a_file_that_nests_too_deep(load):
         load("x = " + "[" * 5_000 + "]" * 5_000)
 
 
+TYPES = {
+    "integer": pa.int64(),
+    "float": pa.float64(),
+    "decimal": pa.decimal128(5, 2),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "time": pa.time64("us"),
+    "boolean": pa.bool_(),
+    "string": pa.string(),
+    None: pa.binary(),
+}
+
+
 def columns(**kinds):
-    return [Column(name, kind, (kind or "blob").upper()) for name, kind in kinds.items()]
+    return [Column(name, TYPES[kind]) for name, kind in kinds.items()]
 
 
 def test_everything_that_does_not_fit_the_table():
@@ -498,7 +512,7 @@ def test_everything_that_does_not_fit_the_table():
         ("drop", "the column `name` has no role"),
         ("drop", "the column `age` has no role"),
         ("drop", "the column `ill` has no role"),
-        ("quasi", "the column `photo` has the type BLOB, which cannot be published"),
+        ("quasi", "the column `photo` has the type binary, which cannot be published"),
     ]
     assert [message.split("; ")[1] for _, _, message in found[:3]] == [
         "did you mean `name`?",

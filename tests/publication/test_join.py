@@ -151,7 +151,7 @@ BAD = {
     "no quasi-identifier": (table(PUBLIC).drop_columns(["two"]), "no column `two`, the quasi-identifier"),
     "another type": (
         table(PUBLIC).set_column(1, "one", pa.array(["x"] * len(PUBLIC))),
-        "holds BIGINT in the microdata",
+        "holds int64 in the microdata",
     ),
     "none": (None, "needs a public table"),
 }

@@ -129,7 +129,7 @@ class Session:
             raise QueryError(
                 f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
             )
-        types = self._engine.schema("qit")
+        types = self._types()
         boxes = Boxes({name: kind_of(types[name]) for name in promise.quasi}, promise.group)
         self._make(boxes.tables())
         return boxes
@@ -139,9 +139,13 @@ class Session:
         """The boxes that a generalized release shows, made when first needed."""
         promise = self.release.promise
         group = promise.group if promise.join is None else promise.join.group
-        boxes = Published.of(promise.boxes or (), group, self._engine.schema("qit"), self._engine.run)
+        boxes = Published.of(promise.boxes or (), group, self._types(), self._engine.run)
         self._make(boxes.tables())
         return boxes
+
+    def _types(self) -> dict[str, str]:
+        columns = self._engine.run(exp.Describe(this=exp.to_table("qit")))
+        return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
 
     def _make(self, tables: Mapping[str, exp.Expr]) -> None:
         for name, query in tables.items():

@@ -9,7 +9,7 @@ from discreet.errors import InputError, PolicyError
 from discreet.partition import PARTITIONS
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
-from discreet.table.table import Column
+from discreet.values.columns import Column
 from discreet.words import nearest
 
 VARIANTS = ("refinement", "direct")

@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
+from discreet.engines.dialect import sql_type
 from discreet.errors import InputError
 from discreet.policy import Policy
 from discreet.publication.draft import present
@@ -53,7 +55,7 @@ class _Field:
     """A column to draw conditions on."""
 
     name: str
-    type: str
+    type: pa.DataType
     codes: Codes
     ordered: bool
 
@@ -78,7 +80,7 @@ class _Field:
         value = self.codes.domain[code].as_py()
         if isinstance(value, PLAIN) and not isinstance(value, datetime):
             return exp.convert(value)
-        return exp.cast(exp.Literal.string(str(value)), self.type, dialect="duckdb")
+        return exp.cast(exp.Literal.string(str(value)), sql_type(self.type))
 
 
 def workload(table: Table, policy: Policy, queries: int, chance: np.random.Generator) -> list[Query]:

@@ -1,67 +1,30 @@
-"""The few verbs discreet needs of a database, the same on every engine."""
+"""Engines: databases that hold tables and run queries. One folder per engine, with the same file names in each."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from sqlglot import exp
+from discreet.engines.engine import Engine
+from discreet.errors import InputError
+
+__all__ = ["ENGINES", "Engine", "connect"]
 
 
-class Engine(Protocol):
-    """A database that holds tables and runs queries written as sqlglot trees."""
+class _Opening(Protocol):
+    def __call__(self, *, memory_limit: str | None, groups: int) -> Engine: ...
 
-    dialect: str
 
-    def run(self, query: exp.Expr | str) -> pa.Table:
-        """Run one query, a tree or the SQL that was written from one, and return its rows."""
-        ...
+def _duckdb(*, memory_limit: str | None, groups: int) -> Engine:
+    from discreet.engines.duckdb import DuckDB  # a driver takes its time to load: only the one that is used
 
-    def load(
-        self,
-        name: str,
-        source: pa.Table | Path | exp.Expr,
-        *,
-        keep: bool = True,
-        kinds: Mapping[str, str] | None = None,
-        texts: Collection[str] = (),
-    ) -> None:
-        """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
+    return DuckDB(memory_limit=memory_limit, groups=groups)
 
-        `kinds` are the types of a CSV file's columns where they are known; else they are guessed, but for `texts`.
-        """
-        ...
 
-    def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
-        """What stands in FROM to read a file."""
-        ...
-
-    def store(self, query: exp.Expr, path: Path) -> None:
-        """Write the rows of a query to a Parquet or CSV file, in their order."""
-        ...
-
-    def schema(self, name: str) -> dict[str, str]:
-        """The columns of `name` and their types, in order."""
-        ...
-
-    def seal(self) -> None:
-        """Give up files, network and settings for good; what is loaded can still be queried."""
-        ...
-
-    def close(self) -> None:
-        """Let go of everything."""
-        ...
+ENGINES: dict[str, _Opening] = {"duckdb": _duckdb}
 
 
 def connect(name: str = "duckdb", *, memory_limit: str | None = None, groups: int = 0) -> Engine:
     """A fresh engine of the given name; `groups` is how many a release has, when it is to be queried."""
-    if name != "duckdb":
-        from discreet.errors import InputError
-
-        raise InputError(f"unknown engine `{name}`", hint="the engines are: duckdb")
-    from discreet.engines.duckdb import DuckDB
-
-    return DuckDB(memory_limit=memory_limit, groups=groups)
+    if name not in ENGINES:
+        raise InputError(f"unknown engine `{name}`", hint=f"the engines are: {', '.join(ENGINES)}")
+    return ENGINES[name](memory_limit=memory_limit, groups=groups)

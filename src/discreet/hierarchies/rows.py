@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -19,6 +18,7 @@ import numpy as np
 from discreet.errors import InputError
 from discreet.hierarchies.levels import numbered
 from discreet.hierarchies.taxonomy import Taxonomy, arrows, quoted
+from discreet.values.separators import separator
 
 Path = tuple[str, ...]
 
@@ -48,19 +48,10 @@ def read(text: str, source: str) -> Taxonomy:
     return Taxonomy(source, list(paths), nodes, [names for _, names in levels], [f"line {n}" for n in lines.values()])
 
 
-def _sign(line: str) -> str:
-    """The sign between the fields: a semicolon if it separates any, else a tab, else a comma."""
-    with suppress(csv.Error):  # a field that is too long, perhaps; the reader says so
-        return next((sign for sign in ";\t" if len(next(csv.reader([line], delimiter=sign), [])) > 1), ",")
-    return ","
-
-
 def _fields(text: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """The number and the fields of every line that has any."""
-    start = text.lstrip("\r\n")
-    lines = csv.reader(
-        io.StringIO(text, newline=""), delimiter=_sign(start.splitlines()[0] if start else ""), strict=True
-    )
+    sign = separator(text.lstrip("\r\n").splitlines())
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=sign, strict=True)
     width = top = 0
     while True:
         before = lines.line_num + 1

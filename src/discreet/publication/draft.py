@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
+from discreet.engines.dialect import fingerprint, wide_integer
 from discreet.errors import InternalError
 from discreet.guarantees import Histograms
 from discreet.policy import Policy
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 GROUPS = "groups of rows"
 COUNTS = "counts of values"
 ALSO = "other columns of rows"
-TYPES = {"float": "number", "decimal": "number", "timestamp": "datetime"}
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,7 @@ class Draft:
 
     def field(self, name: str) -> FieldSpec:
         """A column of the table as the manifest describes it."""
-        kind = self.table[name].kind
-        return FieldSpec.model_validate({"name": name, "type": TYPES.get(kind or "", kind)})
+        return FieldSpec.model_validate({"name": name, "type": self.table[name].word})
 
     def rows(self, names: Sequence[str], also: Mapping[str, pa.Array] | None = None) -> exp.Select:
         """The query for some columns of the table beside the group of every row, numbered from 1, and `also` others."""
@@ -103,7 +102,7 @@ class Draft:
         engine.load(GROUPS, pa.table({self.group: numbers}), keep=False)
         engine.load(COUNTS, self.counts(), keep=False)
         pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive_column, quoted=True)]
-        print_ = exp.cast(exp.Anonymous(this="hash", expressions=pair), "HUGEINT")
+        print_ = exp.cast(fingerprint(*pair), wide_integer())
         beside = exp.select(exp.Sum(this=print_)).from_(self._grouped([self.policy.sensitive_column]).subquery("rows"))
         times = exp.Mul(this=print_.copy(), expression=exp.column(self.count, quoted=True))
         meant = exp.select(exp.Sum(this=times)).from_(named(COUNTS))

@@ -63,7 +63,9 @@ def _check_columns(table: Table, public: Table, policy: Policy) -> None:
         ours, theirs = table[name], public[name]
         if ours.kind is None:
             raise InputError(f"the column `{name}` has the type {ours.type}, by which nobody can be found")
-        if ours.kind != theirs.kind or ("ZONE" in ours.type) != ("ZONE" in theirs.type):
+        if ours.kind != theirs.kind or (
+            ours.kind == "timestamp" and (ours.type.tz is None) != (theirs.type.tz is None)
+        ):
             raise InputError(
                 f"the column `{name}` holds {ours.type} in the microdata and {theirs.type} in the public table",
                 hint="give both the same type",

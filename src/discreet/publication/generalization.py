@@ -22,6 +22,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
+from discreet.engines.dialect import repeat_rows
 from discreet.partition.spatial.space import common_nodes, ends
 from discreet.publication.axes import Axis
 from discreet.publication.draft import Draft, ascending, number, store_rows
@@ -193,7 +194,7 @@ def _store(draft: Draft, boxes: Boxes, names: Sequence[str], path: Path) -> None
         engine.load("counts", draft.counts(), keep=False)
         shown = [exp.column(name, table="boxes", quoted=True) for name in (*names, group)]
         value = exp.column(sensitive, table="counts", quoted=True)
-        times = exp.func("UNNEST", exp.func("RANGE", exp.column(count, table="counts", quoted=True)))
+        times = repeat_rows(exp.column(count, table="counts", quoted=True))
         same = exp.EQ(this=shown[-1].copy(), expression=exp.column(group, table="counts", quoted=True))
         rows = exp.select(*shown, value, exp.alias_(times, "copy")).from_("counts").join("boxes", on=same)
         query = exp.select(*(exp.column(name, quoted=True) for name in (*names, group, sensitive)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,10 +26,10 @@ from discreet.release.manifest import Promise, Window
 from discreet.release.write import free, write
 from discreet.table import Table, read
 from discreet.values.codes import Codes
+from discreet.values.columns import exact_in_csv
 from discreet.values.random import RandomSource
 
 FORMATS = ("parquet", "csv")
-INEXACT_IN_CSV = re.compile(r"HUGEINT|UBIGINT|FLOAT|DECIMAL|TIMESTAMP_NS|TIME ZONE")
 STEPS = ("encoding", "grouping", "writing", "verifying")
 
 
@@ -189,7 +188,7 @@ def _window(policy: Policy) -> Window | None:
 
 def _fits_csv(table: Table, policy: Policy) -> None:
     for name in policy.columns:
-        if INEXACT_IN_CSV.search(table[name].type):
+        if not exact_in_csv(table[name].type):
             raise InputError(
                 f"the column `{name}` of type {table[name].type} cannot be read back exactly from CSV",
                 hint="publish as Parquet",

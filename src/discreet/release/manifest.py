@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet.errors import ReleaseError
+from discreet.values.columns import Word
 
 FORMAT = 1
 NAME = "datapackage.json"
@@ -22,14 +23,11 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
-FieldType: TypeAlias = Literal["integer", "number", "boolean", "string", "date", "datetime", "time"]
-
-
 class FieldSpec(_Model):
     """A column of a data file."""
 
     name: str
-    type: FieldType
+    type: Word
 
 
 class Reference(_Model):
@@ -87,7 +85,7 @@ class Side(_Model):
     """
 
     name: str
-    type: FieldType
+    type: Word
     low: str | None = None
     high: str | None = None
     missing: str | None = None

@@ -1,6 +1,7 @@
 """The private table: read from files and frames, encoded to integer codes, profiled."""
 
 from discreet.table.read import read
-from discreet.table.table import Column, Table
+from discreet.table.table import Table
+from discreet.values.columns import Column
 
 __all__ = ["Column", "Table", "read"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.errors import InputError
-from discreet.table.table import RELATION, Column, Table
+from discreet.table.table import RELATION, Table
+from discreet.values.columns import Column
 from discreet.words import nearest
 
 

@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from discreet.engines import Engine, connect
-from discreet.engines.delimited import delimiter
+from discreet.engines.dialect import sql_type
+from discreet.engines.separators import separator_of
 from discreet.errors import DiscreetError, InputError
-from discreet.table.table import RELATION, Column, Kind, Table
+from discreet.table.table import RELATION, Table
+from discreet.values.columns import WIDE, Column, columns_of
 
 SOURCE = "source table"
 
@@ -53,54 +55,27 @@ def _load(engine: Engine, rows: pa.Table | Path, texts: Collection[str]) -> tupl
     try:
         # A CSV file is parsed once; Parquet and Arrow are read where they are.
         engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix.lower() != ".parquet", texts=texts)
-        types = engine.schema(SOURCE)
+        columns = columns_of(engine.schema(SOURCE))
     except DiscreetError as error:
         if isinstance(rows, Path):
             raise _unreadable(rows, error) from None
         raise
-    columns = tuple(Column(name, _kind(type_), type_) for name, type_ in types.items())
     source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
     engine.load(RELATION, exp.select(*map(_cleaned, columns)).from_(source), keep=False)
-    return columns
+    return columns_of(engine.schema(RELATION))
 
 
 def _cleaned(column: Column) -> exp.Expr:
     """NaN is missing, minus zero is zero, categories are their labels; everything else is as it came."""
     value: exp.Expr = exp.column(column.name, quoted=True)
     if column.kind == "float":
-        nan = exp.Anonymous(this="isnan", expressions=[value.copy()])
-        zero = exp.cast(exp.Literal.number(0), column.type)
-        value = exp.Case().when(nan, exp.null()).else_(exp.Add(this=value, expression=zero))
+        zero = exp.cast(exp.Literal.number(0), sql_type(column.type))
+        value = exp.Case().when(exp.IsNan(this=value.copy()), exp.null()).else_(exp.Add(this=value, expression=zero))
     elif column.kind == "string":
-        value = exp.cast(value, "TEXT")
-    elif column.type == "HUGEINT":  # Parquet has no such type
-        value = exp.cast(value, "DECIMAL(38, 0)")
+        value = exp.cast(value, sql_type(pa.string()))
+    elif column.kind == "time" or column.type == WIDE:  # Parquet has neither longer integers nor a time's zone
+        value = exp.cast(value, sql_type(column.type))
     return exp.alias_(value, column.name, quoted=True)
-
-
-def _kind(type_: str) -> Kind | None:
-    base = re.split(r"[( ]", type_.upper())[0]
-    if type_.endswith("]"):
-        return None
-    for kind, bases in _KINDS.items():
-        if base in bases:
-            return kind
-    return None
-
-
-_KINDS: dict[Kind, set[str]] = {
-    "integer": {
-        *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
-        *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
-    },
-    "float": {"FLOAT", "DOUBLE"},
-    "decimal": {"DECIMAL"},
-    "date": {"DATE"},
-    "timestamp": {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"},
-    "time": {"TIME"},
-    "boolean": {"BOOLEAN"},
-    "string": {"VARCHAR", "ENUM", "UUID"},
-}
 
 
 def _header(path: Path) -> list[str]:
@@ -125,7 +100,7 @@ def _header(path: Path) -> list[str]:
             names = pq.read_schema(path).names
         else:
             with path.open(encoding="utf-8-sig", newline="") as file:
-                names = next(csv.reader(file, delimiter=delimiter(path)), [])
+                names = next(csv.reader(file, delimiter=separator_of(path)), [])
     except OSError as error:
         raise InputError(f"`{path}` cannot be read: {error.strerror or 'input or output error'}") from None
     except (UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
@@ -196,7 +171,7 @@ def _unreadable(path: Path, error: Exception) -> InputError:
             except UnicodeDecodeError:
                 return InputError(f"`{path}`: line {line} is not UTF-8", hint=hint)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=delimiter(path), strict=True)
+        rows = csv.reader(file, delimiter=separator_of(path), strict=True)
         try:
             width = len(next(rows))
             for row in rows:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 from sqlglot import exp
@@ -14,22 +14,12 @@ from sqlglot import exp
 from discreet.engines import Engine
 from discreet.errors import EngineError, InputError
 from discreet.values.codes import Codes, encode
+from discreet.values.columns import Column
 
 if TYPE_CHECKING:
     from discreet.table.profile import Profile
 
-Kind: TypeAlias = Literal["integer", "float", "decimal", "date", "timestamp", "time", "boolean", "string"]
-
 RELATION = "private"
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column's name and what kind of values it holds; `kind` is None for a type discreet cannot publish."""
-
-    name: str
-    kind: Kind | None
-    type: str
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ _WORDS: dict[Kind, Word] = {
     "string": "string",
 }
 # The type as which the values of a word are read where a file has none of its own, as a CSV file has not.
-ARROW: dict[Word, pa.DataType] = {
+ARROW: dict[str, pa.DataType] = {
     "integer": pa.int64(),
     "number": pa.float64(),
     "boolean": pa.bool_(),
@@ -96,6 +96,13 @@ def word_of(type_: pa.DataType) -> Word | None:
     """The word that a Data Package has for a type."""
     kind = kind_of(type_)
     return None if kind is None else _WORDS[kind]
+
+
+def may_be(word: str, type_: pa.DataType) -> bool:
+    """Whether a file may hold what a Data Package describes by a word in a column of this type."""
+    if types.is_decimal(type_):
+        return word == "number" or (word == "integer" and type_.scale == 0)
+    return not types.is_dictionary(type_) and word_of(type_) == word
 
 
 def is_ordered(type_: pa.DataType) -> bool:

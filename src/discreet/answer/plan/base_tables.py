@@ -21,6 +21,7 @@ from sqlglot import exp, parse_one
 
 from discreet.answer.matches import swapped
 from discreet.engines import Engine
+from discreet.engines.dialect import small_integer
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
@@ -50,13 +51,11 @@ def tables(release: Release, *, repeats: bool = True) -> dict[str, exp.Expr]:
 
 def _narrow(qit: exp.Select, promise: Promise) -> exp.Select:
     """The same table with no more bytes per group than its number needs: hits are counted by it."""
-    kind = next((kind for most, kind in NUMBERS if promise.groups <= most), "INTEGER")
+    kind = small_integer(promise.groups)
 
     def narrow(item: exp.Expr) -> exp.Expr:
         here = item.alias_or_name == promise.group
-        return (
-            exp.alias_(exp.cast(item.unalias(), kind, dialect="duckdb"), promise.group, quoted=True) if here else item
-        )
+        return exp.alias_(exp.cast(item.unalias(), kind), promise.group, quoted=True) if here else item
 
     return qit.select(*(narrow(item) for item in qit.expressions), append=False)
 
@@ -100,11 +99,10 @@ BELOW = """
     SUM(st.n) OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST ROWS UNBOUNDED PRECEDING) - st.n
 """
 BEFORE = "ROW_NUMBER() OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST) - 1"
-NUMBERS = ((2**8 - 1, "UTINYINT"), (2**16 - 1, "USMALLINT"))
 TABLES = {
     "multisets": """
         SELECT grp, CAST(SUM(n) AS INTEGER) AS size,
-               SUM(CAST(HASH(value, n) AS HUGEINT)) AS one, SUM(CAST(HASH(n, value, 1) AS HUGEINT)) AS two
+               SUM(CAST(FINGERPRINT(value, n) AS INT128)) AS one, SUM(CAST(FINGERPRINT(n, value, 1) AS INT128)) AS two
         FROM st GROUP BY grp
     """,
     "kinds": """

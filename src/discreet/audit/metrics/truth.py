@@ -33,7 +33,7 @@ def read_truth(truth: str | Path | Any, promise: Promise) -> pa.Table:
     engine = connect()
     try:
         engine.load("truth", _source(truth), keep=False)
-        known = engine.schema("truth")
+        known = engine.schema("truth").names
         for name in promise.columns:
             if name not in known:
                 raise InputError(f"the truth has no column `{name}`", hint=nearest(name, known))

@@ -12,19 +12,11 @@ from collections.abc import Iterator
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
+from discreet.engines.dialect import sql_type, wide_integer
 from discreet.release.layouts.file import column
 from discreet.release.manifest import Promise, Side
 from discreet.release.verify.check import Check, check
-
-TYPES = {  # of the values that boxes stand for, in the engine's words
-    "integer": "HUGEINT",
-    "number": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "string": "VARCHAR",
-    "date": "DATE",
-    "datetime": "TIMESTAMP",
-    "time": "TIME",
-}
+from discreet.values.columns import ARROW
 
 
 def boxes(engine: Engine, promise: Promise) -> Iterator[Check]:
@@ -66,7 +58,8 @@ def _count(engine: Engine, sql: str, side: Side) -> int:
     named = {key: column(name) for key, name in parts.items() if name is not None}
     wild = WILD if side.type == "number" else "FALSE"
     sql = sql.replace(":wild", wild).replace(":spelt", SPELT if side.type in {"integer", "date"} else "FALSE")
-    query = parse_one(sql.replace(":type", TYPES[side.type]), dialect="duckdb")
+    type_ = wide_integer() if side.type == "integer" else sql_type(ARROW[side.type])
+    query = parse_one(sql.replace(":type", type_.sql()), dialect="duckdb")
     return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
 
 
@@ -91,7 +84,7 @@ def _values(label: str) -> list[str | None] | None:
     return listed if texts and listed else None
 
 
-WILD = "NOT (ISFINITE(CAST(:low AS DOUBLE)) AND ISFINITE(CAST(:high AS DOUBLE)))"  # no place on a line
+WILD = "NOT (IS_FINITE(CAST(:low AS DOUBLE)) AND IS_FINITE(CAST(:high AS DOUBLE)))"  # no place on a line
 SPELT = "CAST(TRY_CAST(value AS :type) AS VARCHAR) <> value"  # in another way than we would
 HALF = """
     SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high OR :wild

@@ -26,6 +26,7 @@ from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.relations import load_file
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.order import first_disorder
+from discreet.values.columns import kind_of, may_be
 
 
 def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
@@ -70,31 +71,20 @@ def _fits(path: Path, resource: Resource) -> bool:
         with path.open(encoding="utf-8", newline="") as file:
             return next(csv.reader(file), []) == list(kinds)
     schema = pq.read_schema(path)
-    return schema.names == list(kinds) and all(IS[kinds[field.name]](field.type) for field in schema)
-
-
-IS: dict[str, Callable[[pa.DataType], bool]] = {
-    "integer": lambda found: pa.types.is_integer(found) or (pa.types.is_decimal(found) and found.scale == 0),
-    "number": lambda found: pa.types.is_floating(found) or pa.types.is_decimal(found),
-    "boolean": pa.types.is_boolean,
-    "string": lambda found: pa.types.is_string(found) or pa.types.is_large_string(found),
-    "date": pa.types.is_date,
-    "datetime": pa.types.is_timestamp,
-    "time": pa.types.is_time,
-}
+    return schema.names == list(kinds) and all(may_be(kinds[field.name], field.type) for field in schema)
 
 
 def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     """The sizes of all groups in both tables, and every promise, in one pass."""
     promise = manifest.discreet
-    kind = engine.schema("st")["value"]
+    type_ = engine.schema("st").field("value").type
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
     tally = layout_of(promise).tally(promise)
     promised = tally.guarantee
-    breaches = {name: known[name][0](threshold, kind) for name, threshold in promised.items() if name in known}
+    breaches = {name: known[name][0](threshold, type_) for name, threshold in promised.items() if name in known}
     group = exp.column(promise.group, quoted=True)
     sql = GROUPS.replace(ROWS_OF_GROUPS, VALUES_OF_GROUPS) if tally.apart else GROUPS
-    sql = sql.replace(":span", _span(kind) if "e" in breaches else "0").replace(":wild", _wild(kind, promise))
+    sql = sql.replace(":span", _span(type_) if "e" in breaches else "0").replace(":wild", _wild(type_, promise))
     query = parse_one(sql, dialect="duckdb", into=exp.Select)
     for breach in breaches.values():
         where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
@@ -150,38 +140,42 @@ GROUPS = """
     ) AS s ON q.grp = s.grp
 """
 # What breaks a promise, and what is promised.
-PROMISES: dict[str, tuple[Callable[[float, str], str], str]] = {
+PROMISES: dict[str, tuple[Callable[[float, pa.DataType], str], str]] = {
     "k": (lambda t, _: f"s.size < {int(t)}", "every group has at least {t} rows"),
     "l": (lambda t, _: f"s.top * {int(t)} > s.size", "no sensitive value has more than 1/{t} of a group"),
     "distinct_l": (lambda t, _: f"s.kinds < {int(t)}", "every group has at least {t} distinct sensitive values"),
-    "e": (lambda t, kind: f"s.span < {_length(t, kind)}", "in every group the sensitive values span at least {t}"),
+    "e": (lambda t, type_: f"s.span < {_length(t, type_)}", "in every group the sensitive values span at least {t}"),
 }
 
 
-def _span(kind: str) -> str:
+def _span(type_: pa.DataType) -> str:
     """How far the values of a group lie apart: exactly, except for floats."""
-    if kind.startswith("TIMESTAMP"):
-        epoch = "EPOCH_NS" if kind == "TIMESTAMP_NS" else "EPOCH_US"
-        return f"CAST({epoch}(MAX(value)) AS HUGEINT) - CAST({epoch}(MIN(value)) AS HUGEINT)"
-    if kind == "DATE" or kind.startswith("DECIMAL"):
-        return "MAX(value) - MIN(value)"
-    wide = "DOUBLE" if kind in {"FLOAT", "DOUBLE"} else "HUGEINT"
-    return f"CAST(MAX(value) AS {wide}) - CAST(MIN(value) AS {wide})"
+    match kind_of(type_):
+        case "timestamp":
+            most, least = (f"EPOCH_{'NS' if type_.unit == 'ns' else 'US'}({end}(value))" for end in ("MAX", "MIN"))
+        case "date" | "decimal":
+            return "MAX(value) - MIN(value)"
+        case "float":
+            return "CAST(MAX(value) AS DOUBLE) - CAST(MIN(value) AS DOUBLE)"
+        case _:
+            most, least = "MAX(value)", "MIN(value)"
+    return f"CAST({most} AS INT128) - CAST({least} AS INT128)"
 
 
-def _length(threshold: float, kind: str) -> str:
+def _length(threshold: float, type_: pa.DataType) -> str:
     """The least span as it is compared; of dates and times it is told in days."""
-    if kind in {"FLOAT", "DOUBLE"} or kind.startswith("DECIMAL"):
+    kind = kind_of(type_)
+    if kind in {"float", "decimal"}:
         return f"{Decimal(repr(threshold)):f}"
-    day = 86_400 * (10**9 if kind == "TIMESTAMP_NS" else 10**6)
-    return str(ceil(Fraction(repr(threshold)) * (day if kind.startswith("TIMESTAMP") else 1)))
+    day = 86_400 * (10**9 if type_.unit == "ns" else 10**6) if kind == "timestamp" else 1
+    return str(ceil(Fraction(repr(threshold)) * day))
 
 
-def _wild(kind: str, promise: Promise) -> str:
+def _wild(type_: pa.DataType, promise: Promise) -> str:
     """What has no place among numbers: what is none; and where ranges are promised, what is infinite."""
-    if kind not in {"FLOAT", "DOUBLE"}:
+    if kind_of(type_) != "float":
         return "FALSE"
-    return "NOT ISFINITE(value)" if "e" in promise.guarantee else "ISNAN(value)"
+    return "NOT IS_FINITE(value)" if "e" in promise.guarantee else "ISNAN(value)"
 
 
 def _order(folder: Path, manifest: Manifest) -> str | None:

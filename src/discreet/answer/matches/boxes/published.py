@@ -37,7 +37,17 @@ from discreet.answer.matches.boxes.truths import Kind, Types, part
 from discreet.answer.question.question import Question
 from discreet.errors import EngineError, QueryError
 from discreet.release.manifest import Join, Side
-from discreet.release.verify.boxes import TYPES
+
+# Of the values that labels stand for, until kinds of boxes are told in Arrow's types.
+TYPES = {
+    "integer": "HUGEINT",
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "string": "VARCHAR",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+    "time": "TIME",
+}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,57 @@
+"""Files as DuckDB reads and writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.engines.dialect import sql_type
+from discreet.engines.duckdb.dialect import Dialect
+from discreet.engines.separators import separator_of
+from discreet.values.columns import ARROW
+
+
+def copy(query: exp.Expr, path: Path) -> exp.Copy:
+    """The statement that writes the rows of a query to a file."""
+    options = {"format": "parquet", "compression": "zstd"} if path.suffix == ".parquet" else {"format": "csv"}
+    parameters = [exp.CopyParameter(this=exp.var(key), expression=exp.var(options[key])) for key in options]
+    target = exp.Literal.string(str(path))
+    return exp.Copy(this=exp.Subquery(this=query), kind=False, files=[target], params=parameters)
+
+
+def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str]) -> exp.Table:
+    """What stands in FROM to read a file; see `Engine.load`."""
+    # Brackets in a path would be read as a pattern of file names.
+    place = exp.Literal.string(re.sub(r"([*?\[])", r"[\1]", str(path)))
+    if path.suffix.lower() == ".parquet":
+        return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
+    # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.
+    options: dict[str, exp.Expr] = {
+        "header": exp.true(),
+        "skip": exp.Literal.number(0),
+        "delim": exp.Literal.string(separator_of(path) if kinds is None else ","),
+        "quote": exp.Literal.string('"'),
+        "escape": exp.Literal.string('"'),
+        "comment": exp.Literal.string(""),
+        "dateformat": exp.Literal.string("%Y-%m-%d"),  # 01/02/2020 may be either: it stays text
+        "sample_size": exp.Literal.number(-1),
+        "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
+    }
+    if kinds is None and texts:
+        options["types"] = _typed(dict.fromkeys(texts, pa.string()))
+    if kinds is not None:
+        options["columns"] = _typed({column: ARROW[word] for column, word in kinds.items()})
+        options["auto_detect"] = exp.false()
+        del options["sample_size"]
+    settings = [exp.EQ(this=exp.column(key), expression=value) for key, value in options.items()]
+    return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[place, *settings]))
+
+
+def _typed(columns: Mapping[str, pa.DataType]) -> exp.Struct:
+    types = {name: sql_type(type_).sql(dialect=Dialect) for name, type_ in columns.items()}
+    pairs = ((exp.Literal.string(name), exp.Literal.string(type_)) for name, type_ in types.items())
+    return exp.Struct(expressions=[exp.PropertyEQ(this=name, expression=type_) for name, type_ in pairs])

@@ -1,0 +1,60 @@
+"""The few verbs discreet needs of a database, the same on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import Dialect, exp
+
+
+class Engine(Protocol):
+    """A database that holds tables and runs queries written as sqlglot trees."""
+
+    @property
+    def dialect(self) -> type[Dialect]:
+        """How it writes a tree as SQL, the words of `engines/dialect.py` among its nodes."""
+        ...
+
+    def run(self, query: exp.Expr | str) -> pa.Table:
+        """Run one query, a tree or the SQL that was written from one, and return its rows."""
+        ...
+
+    def load(
+        self,
+        name: str,
+        source: pa.Table | Path | exp.Expr,
+        *,
+        keep: bool = True,
+        kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
+    ) -> None:
+        """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
+
+        `kinds` are the Data Package's words for a CSV file's columns where they are known; else types are guessed, but
+        for `texts`.
+        """
+        ...
+
+    def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
+        """What stands in FROM to read a file."""
+        ...
+
+    def store(self, query: exp.Expr, path: Path) -> None:
+        """Write the rows of a query to a Parquet or CSV file, in their order."""
+        ...
+
+    def schema(self, name: str) -> pa.Schema:
+        """The columns of `name` and the types that their values have when they are read, in order."""
+        ...
+
+    def seal(self) -> None:
+        """Give up files, network and settings for good; what is loaded can still be queried."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...

@@ -1,0 +1,167 @@
+"""Every engine says in its own words what engines say differently; and no word of one stands outside of its folder."""
+
+import ast
+import datetime as dt
+import re
+from decimal import Decimal
+from importlib import import_module
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from sqlglot import exp
+
+from discreet.engines import ENGINES, connect, dialect
+from discreet.engines.dialect import epoch, fingerprint, is_finite, repeat_rows, small_integer, sql_type, wide_integer
+from discreet.errors import InternalError
+from discreet.values.columns import ARROW, WIDE
+
+SOURCE = Path(dialect.__file__).parent.parent
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request):
+    made = connect(request.param)
+    yield made
+    made.close()
+
+
+def computed(engine, *expressions):
+    return engine.run(exp.select(*expressions)).to_pylist()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_has_the_same_files_and_knows_every_word(name):
+    folder = SOURCE / "engines" / name
+    assert {path.name for path in folder.glob("*.py")} == {
+        "__init__.py",
+        "engine.py",
+        "dialect.py",
+        "files.py",
+        "errors.py",
+    }
+    assert set(import_module(f"discreet.engines.{name}.dialect").FUNCTIONS) == set(dialect.FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", dialect.FUNCTIONS)
+def test_every_word_is_explained(name):
+    assert f"    {name}(" in dialect.__doc__
+
+
+def test_fingerprints_are_equal_where_values_are(engine):
+    rows = pa.table({"a": ["x", "x", None, None, "y", ""], "b": [1, 1, 2, 2, 1, 2]})
+    engine.load("t", rows)
+    columns = exp.column("a"), exp.column("b")
+    found = engine.run(exp.select(exp.alias_(exp.cast(fingerprint(*columns), wide_integer()), "f")).from_("t"))[
+        "f"
+    ].to_pylist()
+    assert found[0] == found[1] != found[4]
+    assert found[2] == found[3] != found[5]
+    assert None not in found
+
+
+def test_sums_of_fingerprints_fit(engine):
+    engine.load("t", pa.table({"a": list(range(1000))}))
+    total = exp.Sum(this=exp.cast(fingerprint(exp.column("a")), wide_integer()))
+    assert engine.run(exp.select(total).from_("t")).column(0)[0].as_py() > 2**64
+
+
+def test_only_numbers_are_finite(engine):
+    engine.load("t", pa.table({"x": [1.5, float("inf"), float("-inf"), float("nan")]}))
+    found = engine.run(exp.select(is_finite(exp.column("x"))).from_("t")).column(0)
+    assert found.to_pylist() == [True, False, False, False]
+
+
+def test_times_are_counted_in_their_units(engine):
+    moment = dt.datetime(1970, 1, 2, 0, 0, 1)  # noqa: DTZ001
+    for unit, units in {"s": 10**6, "ms": 10**6, "us": 10**6, "ns": 10**9}.items():
+        rows = pa.table({"x": pa.array([moment], pa.timestamp(unit))})
+        engine.load("t", rows)
+        found = engine.run(exp.select(epoch(exp.column("x"), rows.schema.field("x").type)).from_("t"))
+        assert found.column(0).to_pylist() == [86_401 * units]
+    engine.load("t", pa.table({"x": pa.array([dt.time(0, 1)], pa.time64("us"))}))
+    assert engine.run(exp.select(epoch(exp.column("x"), pa.time64("us"))).from_("t")).column(0).to_pylist() == [
+        60 * 10**6
+    ]
+
+
+def test_rows_are_repeated(engine):
+    engine.load("t", pa.table({"x": ["a", "b", "c"], "n": [2, 0, 3]}))
+    found = engine.run(exp.select("x", exp.alias_(repeat_rows(exp.column("n")), "i")).from_("t"))
+    assert sorted(zip(*found.to_pydict().values(), strict=True)) == [("a", 0), ("a", 1), ("c", 0), ("c", 1), ("c", 2)]
+
+
+TYPED = {
+    **dict.fromkeys(
+        [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()], 7
+    ),
+    **dict.fromkeys([pa.float32(), pa.float64()], 1.5),
+    pa.string(): "x",
+    pa.bool_(): True,
+    pa.date32(): dt.date(2020, 2, 3),
+    pa.time64("us"): dt.time(1, 2, 3),
+    pa.decimal128(5, 2): Decimal("1.25"),
+    WIDE: Decimal(10**37),
+    **dict.fromkeys(map(pa.timestamp, ("s", "ms", "us", "ns")), dt.datetime(2020, 2, 3, 4)),  # noqa: DTZ001
+}
+
+
+@pytest.mark.parametrize("type_", TYPED, ids=str)
+def test_a_type_of_arrow_is_the_same_in_the_engine(engine, type_):
+    engine.load("t", pa.table({"x": pa.array([TYPED[type_], None], type_)}))
+    assert engine.schema("t").field("x").type == type_
+    engine.load("u", exp.select(exp.alias_(exp.cast(exp.null(), sql_type(type_)), "x")))
+    assert engine.schema("u").field("x").type == type_
+
+
+def test_a_moment_with_a_zone_keeps_it(engine):
+    engine.load("u", exp.select(exp.alias_(exp.cast(exp.null(), sql_type(pa.timestamp("us", "UTC"))), "x")))
+    assert engine.schema("u").field("x").type.tz is not None
+
+
+def test_every_word_of_a_data_package_has_a_type(engine):
+    for type_ in ARROW.values():
+        assert computed(engine, exp.alias_(exp.cast(exp.null(), sql_type(type_)), "x")) == [{"x": None}]
+
+
+def test_what_sql_has_no_type_for_is_our_mistake():
+    with pytest.raises(InternalError, match="binary"):
+        sql_type(pa.binary())
+
+
+@pytest.mark.parametrize("most", [0, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**63 - 1])
+def test_small_integers_hold_the_most(engine, most):
+    assert computed(engine, exp.alias_(exp.cast(exp.convert(most), small_integer(most)), "x")) == [{"x": most}]
+
+
+OWN = re.compile(
+    r"\b(HUGEINT|U?TINYINT|USMALLINT|UINTEGER|UBIGINT|TIMESTAMP_(S|MS|NS)|TIMESTAMPTZ|TIMETZ)", re.IGNORECASE
+)
+NAMES = {"BIGINT", "DOUBLE", "FLOAT", "VARCHAR", "DATE", "TIME", "TIMESTAMP", "DECIMAL", "BOOLEAN", "INTEGER", "BLOB"}
+
+
+def texts(path):
+    """Every text in a module that is no docstring, and whether it is what something is cast to."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    casts = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"cast", "build", "to_table"}
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node.value, id(node) in casts
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in SOURCE.rglob("*.py") if not {"duckdb", "boxes"} & set(path.parts)],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_duckdbs_names_of_types_stand_in_its_own_folder(path):
+    """BIGINT and the like are SQL's own inside of a query; compared with, they are names that DuckDB gives."""
+    for text, cast in texts(path):
+        assert not OWN.search(text), text
+        assert cast or text not in NAMES, text
