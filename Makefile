@@ -9,13 +9,32 @@ ALONE_bench := anonypy
 # What the lowest versions are tried on: every room that calls a library, without the laws and the papers.
 LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publication tests/release tests/answer tests/audit tests/cli tests/engines
 
-.PHONY: demo test lint bench bench-large docs docs-sessions lowest wheel clean
+# What Numba compiles, kept between runs.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
+
+.PHONY: demo fast test long coverage warm lint bench bench-large docs docs-sessions lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
 
-test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# What a change breaks most often, in two minutes once kernels are compiled.
+fast: lint warm
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 10 --hypothesis-profile fast -m "not slow and not law and not papers and not kill"
+
+# Everything.
+test: lint warm
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25
+
+# Everything that draws examples, with at least 500 of them: for a night.
+long: $(STAMP)test warm
+	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile long -m "not papers and not kill"
+
+# Branches of all that is not compiled (kernels have their oracles), without processes that are killed.
+coverage: $(STAMP)test warm
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not kill" --cov --cov-report=term-missing:skip-covered
+
+warm: $(STAMP)test
+	PYTHONPATH=tests $(BIN)/python tests/warm.py
 
 lint: $(STAMP)test
 	$(BIN)/ruff check src tests bench tools
@@ -67,4 +86,4 @@ $(STAMP)%: pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .lowest site .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .cache .coverage .lowest site .mypy_cache .pytest_cache .ruff_cache

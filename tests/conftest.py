@@ -1,11 +1,14 @@
-"""What many tests share: the folder of real data, and a small table of people."""
+"""What many tests share: the hooks of a run, the folder of real data, a small table of people, and the program."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from discreet.table.people import people as invented
+from lane import pytest_collection_modifyitems, pytest_configure
+
+__all__ = ["pytest_collection_modifyitems", "pytest_configure"]
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +22,24 @@ def real_data():
 
 @pytest.fixture(scope="session")
 def people():
-    return invented(2_000, seed=3)
+    from discreet.table.people import people
+
+    return people(2_000, seed=3)
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command as its program would: exit status, stdout, stderr."""
+    from discreet.cli import main
+
+    def act(*arguments):
+        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
+        status = 0
+        try:
+            main()
+        except SystemExit as leaving:
+            status = leaving.code or 0
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return act

@@ -1,7 +1,6 @@
 """Asking for what a generalized table with the same groups would tell: what is answered, refused, and said."""
 
 import json
-import sys
 from datetime import date, datetime, timedelta
 
 import duckdb
@@ -10,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.cli import main
 from discreet.errors import QueryError
 from discreet.publication.publish import publish_groups
 
@@ -272,20 +270,6 @@ def test_a_swapped_table_has_no_groups(tmp_path):
         with pytest.raises(QueryError, match="a release by `swap` has no groups to generalize"):
             release.ask("SELECT SUM(pay) FROM microdata", generalized=generalized)
     release.close()
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def act(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        return status, *capsys.readouterr()
-
-    return act
 
 
 def test_ask_generalized(run, release):

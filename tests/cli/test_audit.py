@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 
 import pyarrow as pa
@@ -11,24 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command as its program would: exit status, stdout, stderr."""
-
-    def act(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return act
 
 
 @pytest.fixture(scope="module")

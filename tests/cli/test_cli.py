@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, publish, verify
-from discreet.cli import main
 
 COMMANDS = ("inspect", "publish", "ask", "verify", "audit", "compare", "demo")
 PROGRAM = Path(sys.executable).with_name("discreet")
@@ -44,23 +43,6 @@ def desk(people, tmp_path_factory):
     for form in ("parquet", "csv"):
         publish(place / "patients.csv", policy, to=place / form, format=form)
     return place
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command as its program would: exit status, stdout, stderr."""
-
-    def act(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return act
 
 
 @pytest.fixture

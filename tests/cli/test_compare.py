@@ -15,7 +15,6 @@ import pyarrow.csv
 import pytest
 
 import discreet
-from discreet.cli import main
 from discreet.comparison.methods import method, sensible
 from discreet.comparison.workload import FAR, workload
 from discreet.errors import InputError, MissingExtraError, PolicyError
@@ -52,23 +51,6 @@ def table():
 @pytest.fixture(scope="module")
 def comparison(table):
     return discreet.compare(table, policy(name="patients"), methods=[*METHODS, *REFUSED], queries=12, seed=1)
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command as its program would: exit status, stdout, stderr."""
-
-    def act(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return act
 
 
 def test_compare(comparison):

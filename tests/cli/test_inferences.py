@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 import discreet
 from discreet.audit.sequence.report import Inferences, Line, Pair, Version
-from discreet.cli import inferences, main
+from discreet.cli import inferences
 from discreet.comparison.static import static_new
 from discreet.publication.publish import publish_groups
 
@@ -26,23 +25,6 @@ PATIENTS = pa.table(
 POLICY = discreet.Policy(
     quasi=["age", "gender"], sensitive="illness", guarantee={"distinct_l": 2}, publication="generalization"
 )
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command as its program would: exit status, stdout, stderr."""
-
-    def act(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return act
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.cli import main
 from vault.steward import people
 
 POLICY = """
@@ -19,23 +17,6 @@ sensitive   = "ill"
 publication = "generalization"
 guarantee   = { distinct_l = 3 }
 """
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command as its program would: exit status, stdout, stderr."""
-
-    def act(*arguments):
-        monkeypatch.setattr(sys, "argv", ["discreet", *map(str, arguments)])
-        status = 0
-        try:
-            main()
-        except SystemExit as leaving:
-            status = leaving.code or 0
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return act
 
 
 @pytest.fixture
