@@ -1,28 +1,25 @@
-"""What the page about hierarchies shows is what happens."""
+"""The forms of hierarchies that the page about them shows are read as it says."""
 
 import datetime as dt
 import json
-import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pyarrow as pa
-import pytest
 
-from discreet.errors import InputError
 from discreet.hierarchies import load
 
-PAGE = (Path(__file__).parents[2] / "docs" / "hierarchies.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from docs_sessions import blocks  # noqa: E402
+
+BLOCKS = list(blocks(ROOT / "docs" / "hierarchies.md"))
 
 
-def block(kind, nth=0):
-    return [text for name, text in BLOCKS if name == kind][nth]
-
-
-def test_the_session(capsys):
-    exec(block("python"), {})  # noqa: S102 - our own page
-    assert capsys.readouterr().out == block("text", 1)
+def block(language, nth=0):
+    return [found.text for found in BLOCKS if found.language == language and "hidden" not in found.said][nth]
 
 
 def test_the_forms_of_a_policy(tmp_path):
@@ -52,12 +49,3 @@ def test_the_forms_of_a_policy(tmp_path):
 
 def test_json_and_toml_are_the_same_tree():
     assert json.loads(block("json")) == tomllib.loads(block("toml", 1))
-
-
-def test_the_message(tmp_path):
-    (tmp_path / "education.csv").write_text(
-        "a;university;higher;*\nb;x;y;*\nc;university;academic;*\n", encoding="utf-8"
-    )
-    with pytest.raises(InputError) as error:
-        load("education.csv", "education", tmp_path)
-    assert str(error.value).replace(f"{tmp_path}/", "") + "\n" == block("text", 2)
