@@ -24,7 +24,7 @@ from discreet.errors import QueryError
 from discreet.publication.publish import publish_groups
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import FieldSpec, Promise, Side, TableSpec
-from discreet.release.write import Sheet, write
+from discreet.release.write import FileToWrite, write
 
 PEOPLE = {
     "age": [30, 34, 39, 41, 45, None, None, None, 70],
@@ -76,12 +76,12 @@ def by_hand(to: Path, sides: Sequence[Side], rows: pa.Table, labels: Sequence[tu
         kinds |= {side.missing: "boolean"} if side.missing else {}
         kinds |= {side.label: "string"} if side.label else {}
     spec = TableSpec(fields=tuple(FieldSpec(name=name, type=kinds[name]) for name in rows.column_names))
-    sheets = [Sheet("generalized", spec, lambda path: _store(rows, path))]
+    sheets = [FileToWrite("generalized", spec, lambda path: _store(rows, path))]
     if labels:
         columns = dict(zip(("column", "label", "value"), zip(*labels, strict=True), strict=True))
         meanings = pa.table({name: pa.array(column, pa.string()) for name, column in columns.items()})
         spec = TableSpec(fields=tuple(FieldSpec(name=name, type="string") for name in columns))
-        sheets.append(Sheet("labels", spec, lambda path: _store(meanings, path)))
+        sheets.append(FileToWrite("labels", spec, lambda path: _store(meanings, path)))
     return write(to, promise, sheets, format="parquet", progress=lambda _: None)
 
 

@@ -18,7 +18,7 @@ import pytest
 from discreet import Policy, open_release, publish, verify
 from discreet.errors import GuaranteeError, InputError, ReleaseError, VerificationError
 from discreet.release.manifest import FieldSpec, Promise, TableSpec
-from discreet.release.write import EPOCH, Sheet, write
+from discreet.release.write import EPOCH, FileToWrite, write
 
 POLICY = Policy(quasi=["age", "zip"], sensitive="ill", guarantee={"l": 3}, partition="deal")
 
@@ -48,7 +48,9 @@ def sheets(qit=None, st=None):
             acts[name](path)
 
     return [
-        Sheet(name, TableSpec(fields=tuple(integer[c] for c in rows[name].column_names)), lambda p, n=name: store(n, p))
+        FileToWrite(
+            name, TableSpec(fields=tuple(integer[c] for c in rows[name].column_names)), lambda p, n=name: store(n, p)
+        )
         for name in ("qit", "st")
     ]
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from discreet.cli import show
-
-if TYPE_CHECKING:
-    from discreet.release.manifest import Promise
 
 
 class Form(StrEnum):
@@ -41,6 +38,7 @@ def publish(
     """
     import discreet
     from discreet.policy import unfit
+    from discreet.publication import PUBLICATIONS
     from discreet.publication.publish import STEPS
 
     with show.warnings(), show.steps(1 + len(STEPS)) as step:
@@ -54,19 +52,10 @@ def publish(
         show.as_json({"release": to, **told, "promise": release.promise.model_dump(exclude_none=True)})
         return
     promise = release.promise
-    if promise.join is not None:
-        shown = f"{promise.rows:,} rows, of which {promise.join.people:,} are private, in {promise.groups:,} boxes"
-        print(f"{to}: {shown}, verified")
-    elif promise.window is None:
-        print(f"{to}: {promise.rows:,} rows in {promise.groups:,} groups, verified")
-    else:
-        print(f"{to}: {promise.rows:,} rows, values swapped, verified")
-        sized = f"windows are sized to k = {promise.window.k}, e = {promise.window.e}"
-        print(f"  promised: NOTHING; swapping is a baseline for comparison ({sized}, which is no guarantee)")
-    for sentence in _sentences(promise):
-        print(f"  promised: {sentence}")
-    if release.promise.sensitive is None:
-        print("  not promised: that the people of a group differ; where they do not, their values are known")
+    first, *more = PUBLICATIONS[promise.publication].told(promise)
+    print(f"{to}: {first}")
+    for line in more:
+        print(f"  {line}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:
         print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")
@@ -74,16 +63,3 @@ def publish(
         print(f"  suppressed: {suppressed:,} rows that fit no group (this count is not in the release)")
     if not promise.for_publication:
         print("  made with a seed: NOT FOR PUBLICATION")
-
-
-def _sentences(promise: Promise) -> list[str]:
-    """What is promised, in words; of a join, boxes and sensitive values are in different groups."""
-    from discreet.guarantees import sentences
-
-    if promise.join is None:
-        return sentences(promise.guarantee)
-    rest = {name: threshold for name, threshold in promise.guarantee.items() if name != "k"}
-    k = promise.guarantee["k"]
-    groups = "of all sensitive values together" if promise.join.variant == "direct" else "of sensitive values"
-    boxes = f"every box holds at least {k:g} people, and nothing says which of them are private"
-    return [boxes, *(f"{sentence} (a group {groups})" for sentence in sentences(rest))]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from discreet.errors import InputError, PolicyError
 from discreet.partition import PARTITIONS
 from discreet.policy import Policy
-from discreet.publication import PUBLICATIONS
+from discreet.publication import KEYS, PUBLICATIONS
+from discreet.publication.join import VARIANTS
 from discreet.values.columns import Column
 from discreet.words import nearest
-
-VARIANTS = ("refinement", "direct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,10 @@ class Method:
 
     def under(self, policy: Policy) -> Policy:
         """The same policy for this method; options that it does not know are left out."""
-        plain = replace(policy, publication=plainest(policy), partition="auto", options={}, join=None)
-        chosen = replace(
-            plain,
-            publication=self.publication,
-            partition=self.partition,
-            join=policy.join if self.publication == "join" else None,
-        )
+        others: dict[str, Any] = dict.fromkeys(KEYS)
+        plain = replace(policy, publication=plainest(policy), partition="auto", options={}, **others)
+        own = {key: getattr(policy, key) for key, publication in KEYS.items() if publication == self.publication}
+        chosen = replace(plain, publication=self.publication, partition=self.partition, **own)
         grouping = PARTITIONS.get(chosen.grouping)
         known = {**PUBLICATIONS[self.publication].options, **(grouping.options if grouping else {})}
         options = {name: value for name, value in policy.options.items() if name in known}
@@ -54,7 +51,11 @@ def method(text: str) -> Method:
     for part, known in ((publication, PUBLICATIONS), (partition, PARTITIONS), (variant, VARIANTS)):
         if (part or part is publication) and part not in known:
             raise InputError(f"`{text}` is not a method: there is no `{part}`", hint=nearest(part, known))
-    if more or (variant and publication != "join") or (partition and not PUBLICATIONS[publication].grouped):
+    if (
+        more
+        or (variant and "variant" not in PUBLICATIONS[publication].options)
+        or (partition and not PUBLICATIONS[publication].grouped)
+    ):
         raise InputError(
             f"`{text}` is not a method: too much is said",
             hint="write `anatomy/local`, `swap` or `join/mondrian/direct`",
@@ -68,17 +69,11 @@ def sensible(policy: Policy, columns: Sequence[Column], *, public: bool) -> list
 
 
 def _candidates(policy: Policy, *, public: bool) -> Iterator[Method]:
-    ranges = ("min_sum", "tightest") if "e" in policy.guarantee else ()
-    yield from _all("anatomy", ("anatomize", "deal", "local", *ranges))
-    yield from _all("permutation", ("local", *ranges))
-    yield from _all("full_permutation", ("cluster", "local"))
-    yield from _all("generalization", ("mondrian", "topdown", "full_domain"))
-    if public:
-        yield from _all("join", ("mondrian", "topdown"))
-
-
-def _all(publication: str, partitions: Iterable[str]) -> Iterator[Method]:
-    return (Method(publication, partition) for partition in partitions)
+    for name, publication in PUBLICATIONS.items():
+        if publication.needs_public and not public:
+            continue
+        ranges = publication.ranges if "e" in policy.guarantee else ()
+        yield from (Method(name, partition) for partition in (*publication.compared, *ranges))
 
 
 def _fits(candidate: Method, policy: Policy, columns: Sequence[Column]) -> bool:

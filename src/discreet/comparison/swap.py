@@ -11,9 +11,9 @@ Claim: swap_leaves_no_pair_that_could — of two rows that kept their values, ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numba as nb
 import numpy as np
@@ -21,13 +21,16 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.errors import Mistake
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition.kernels import IntArray, MarkArray, UIntArray, below, shuffle, shuffle_by_value
 from discreet.partition.ranges.stretches import wide
 from discreet.policy import Policy
-from discreet.publication.draft import Draft, ascending, number, store_rows
-from discreet.release.manifest import TableSpec, Window
-from discreet.release.write import Sheet
+from discreet.policy.meant import Meant
+from discreet.publication.draft import Draft, Grouped, Prepared, ascending, number, store_rows
+from discreet.publication.publication import Publication
+from discreet.release.manifest import Promise, TableSpec, Window
+from discreet.release.write import FileToWrite
 from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 
@@ -35,29 +38,54 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 BLOCK = 64  # ranks that are counted one by one: a line of the processor's cache
 
 
-def sheets(draft: Draft) -> Sequence[Sheet]:
+def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The swapped table, and the window of ranks of every value it shows."""
     value, sized = draft.field(draft.policy.sensitive_column), window(draft.policy)
     swapped = TableSpec(fields=(*map(draft.field, draft.policy.quasi), value))
     windows = TableSpec(fields=(value, *map(number, (draft.count, sized.low, sized.high))))
     return (
-        Sheet("swapped", swapped, lambda path: _store_swapped(draft, path)),
-        Sheet("windows", windows, lambda path: _store_windows(draft, path)),
+        FileToWrite("swapped", swapped, lambda path: _store_swapped(draft, path)),
+        FileToWrite("windows", windows, lambda path: _store_windows(draft, path)),
     )
 
 
 def window(policy: Policy) -> Window:
     """What windows are sized to, and the names of their ends: such as no published column has."""
-    taken = (*policy.quasi, policy.sensitive_column)
-    return Window.model_validate({**policy.guarantee, "low": fresh("low", taken), "high": fresh("high", taken)})
+    low, high = (fresh(name, policy.columns) for name in ("low", "high"))
+    return Window.model_validate({**policy.guarantee, "low": low, "high": high})
+
+
+def _check(meant: Meant) -> Iterator[Mistake]:
+    """What does not go with values that are swapped inside windows."""
+    if meant.guarantee and meant.guarantee.keys() != {"k", "e"}:
+        what = "sizes its windows by k and e, by both and nothing else, and promises neither"
+        yield Mistake("guarantee", f"`swap` {what}; write {{ k = 4, e = 100 }}")
+
+
+def _group(prepared: Prepared) -> Grouped:
+    """All rows are one group."""
+    return Grouped(np.zeros(prepared.sensitive.codes.size, np.int32))
+
+
+def _members(draft: Draft) -> Mapping[str, Any]:
+    """It promises nothing: what windows are sized to is no guarantee."""
+    return {"guarantee": {}, "window": window(draft.policy)}
+
+
+def _told(promise: Promise) -> Iterator[str]:
+    sized = promise.member(Window, "window")
+    about = f"windows are sized to k = {sized.k}, e = {sized.e}"
+    yield f"{promise.rows:,} rows, values swapped, verified"
+    yield f"promised: NOTHING; swapping is a baseline for comparison ({about}, which is no guarantee)"
 
 
 def _store_swapped(draft: Draft, path: Path) -> None:
     names = (*draft.policy.quasi, draft.policy.sensitive_column)
     given = swap(draft.sensitive.codes, _guarantee(draft), draft.secret)
-    rows = draft.rows([*draft.policy.quasi], also={draft.policy.sensitive_column: draft.sensitive.decode(given)})
-    shown = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(rows.subquery("rows beside groups"))
-    draft.table.engine.store(shown.order_by(*map(ascending, names)), path)
+    shown = exp.select(*(exp.column(name, quoted=True) for name in names))
+    with draft.rows([*draft.policy.quasi], also={draft.policy.sensitive_column: draft.sensitive.decode(given)}) as rows:
+        found = shown.from_(rows.subquery("rows beside groups")).order_by(*map(ascending, names))
+        draft.table.engine.store(found, path)
     draft.table.check_unchanged()
 
 
@@ -211,3 +239,15 @@ def _free_at(free: BoolArray, tree: IntArray, number: int) -> int:
         number -= free[rank]
         rank += 1
     return rank
+
+
+PUBLICATION = Publication(
+    _files,
+    check=_check,
+    partition=lambda _: "none",
+    group=_group,
+    members=_members,
+    told=_told,
+    numeric=True,
+    grouped=False,
+)

@@ -21,6 +21,7 @@ from discreet.comparison.workload import Query, workload
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, QueryError
 from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
+from discreet.publication import PUBLICATIONS
 from discreet.publication.publish import publish
 from discreet.release import Release
 from discreet.table import Table, read
@@ -82,7 +83,7 @@ def _tried(
     """What a method comes to, or why it does not fit."""
     try:
         rules = tried.under(policy)
-        others = public if tried.publication == "join" else None
+        others = public if PUBLICATIONS[tried.publication].needs_public else None
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             _warm(table, others, rules, Path(folder) / "few")
             start = perf_counter()

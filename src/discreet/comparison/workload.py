@@ -26,7 +26,7 @@ from sqlglot import exp
 from discreet.engines.dialect import sql_type
 from discreet.errors import InputError
 from discreet.policy import Policy
-from discreet.publication.draft import present
+from discreet.publication.axes import present
 from discreet.table import Table
 from discreet.table.table import RELATION
 from discreet.values.codes import Codes

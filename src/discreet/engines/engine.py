@@ -39,6 +39,10 @@ class Engine(Protocol):
         """
         ...
 
+    def forget(self, name: str) -> None:
+        """Let go of rows that were made known as `name` and not copied, if there are any."""
+        ...
+
     def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
         """What stands in FROM to read a file."""
         ...

@@ -38,7 +38,8 @@ def _keys(values: Mapping[str, Any], meant: Meant) -> Iterator[Mistake]:
             yield Mistake(key, f"is not a key of a policy; {nearest(key, KEYS)}")
     if "quasi" not in values:
         yield Mistake("quasi", "is missing")
-    if "sensitive" not in values and meant.publication != "full_permutation":
+    publication = PUBLICATIONS.get(meant.publication or "")
+    if "sensitive" not in values and (publication is None or publication.needs_sensitive):
         yield Mistake("sensitive", "is missing: only the publication `full_permutation` can do without")
     if "guarantee" not in values:
         yield Mistake("guarantee", "is missing")

@@ -83,15 +83,10 @@ class Meant:
 
 def grouping(publication: str, partition: str, guarantee: Mapping[str, Any]) -> str:
     """A partition by its own name: what "auto" stands for, and "none" where there are no groups."""
-    if publication == "swap":
-        return "none"
-    if partition != "auto":
+    found = PUBLICATIONS.get(publication)
+    if found is None or (partition != "auto" and found.grouped):
         return partition
-    if publication in {"generalization", "join"}:
-        return "mondrian"
-    if publication == "full_permutation":
-        return "cluster"
-    return "min_sum" if "e" in guarantee and guarantee.keys() <= {"k", "e"} else "local"
+    return found.partition(guarantee)
 
 
 def _names(value: Any) -> tuple[str, ...] | None:

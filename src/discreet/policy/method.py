@@ -1,4 +1,4 @@
-"""Find mistakes in how a release is to be made: keys that do not go together, hierarchies, options, the join.
+"""Find mistakes in how a release is to be made: keys that do not go together, hierarchies, the publication's own.
 
 Every check looks only at what it needs, and leaves alone what cannot be told (see `meant`).
 """
@@ -13,17 +13,15 @@ from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
 from discreet.partition import PARTITIONS, Partition
 from discreet.policy.meant import Meant
+from discreet.publication import KEYS, PUBLICATIONS
 from discreet.words import nearest
 
 
 def method_mistakes(meant: Meant) -> Iterator[Mistake]:
     """Combinations that make no sense."""
     guarantee = meant.guarantee or {}
-    if meant.sensitive is None and meant.publication == "full_permutation":
-        yield from _without_sensitive(meant, guarantee)
-    if not meant.grouped:
-        yield from _windows(meant, guarantee)
-    elif "e" in guarantee and "k" not in guarantee:
+    yield from _publication(meant)
+    if meant.grouped and "e" in guarantee and "k" not in guarantee:
         yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
     if "e" in guarantee and meant.missing_sensitive == "value":
         yield Mistake("missing_sensitive", 'a missing value has no place in a range; use "withhold" or leave e out')
@@ -32,23 +30,6 @@ def method_mistakes(meant: Meant) -> Iterator[Mistake]:
         yield from _partition(partition, guarantee)
     yield from _hierarchies(meant)
     yield from _trees(meant, partition)
-    yield from _join(meant)
-
-
-def _without_sensitive(meant: Meant, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Where every column is sensitive, groups can only be large."""
-    if any(name in PROMISES and name != "k" for name in guarantee):
-        what = "without `sensitive`, only the size of groups can be promised"
-        yield Mistake("guarantee", f"{what}; write {{ k = 5 }}, or name the sensitive column")
-    if meant.missing_sensitive not in ("error", None):
-        yield Mistake("missing_sensitive", "there is no `sensitive` column; leave it out")
-
-
-def _windows(meant: Meant, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
-    """What does not go with a publication that swaps values inside windows."""
-    if guarantee and guarantee.keys() != {"k", "e"}:
-        what = "sizes its windows by k and e, by both and nothing else, and promises neither"
-        yield Mistake("guarantee", f"`{meant.publication}` {what}; write {{ k = 4, e = 100 }}")
 
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -90,20 +71,14 @@ def _trees(meant: Meant, partition: Partition | None) -> Iterator[Mistake]:
             yield Mistake("hierarchies", f"{what}; add one, or list it in `ordered` to halve its order")
 
 
-def _join(meant: Meant) -> Iterator[Mistake]:
-    """What publishing together with a public table needs."""
-    if meant.publication != "join":
-        if meant.join is not None and meant.publication is not None:
-            yield Mistake("join", "belongs to the publication `join`")
+def _publication(meant: Meant) -> Iterator[Mistake]:
+    """What does not go with the publication, and what goes with another one only."""
+    if meant.publication is None:
         return
-    if meant.join is None:
-        yield Mistake("join", "is missing: the identifier by which rows of the public table are found")
-    elif meant.join and meant.identifiers is not None and meant.join not in meant.identifiers:
-        yield Mistake("join", f"`{meant.join}` is not among the `identifiers`")
-    if meant.guarantee is not None and ("k" not in meant.guarantee or "e" in meant.guarantee):
-        yield Mistake("guarantee", "a join promises k, and k alone or with l or distinct_l; write { k = 5 }")
-    if meant.partition not in {"auto", "mondrian", "topdown", None}:
-        yield Mistake("partition", "a join is made with `mondrian` or `topdown`")
+    for key, publication in KEYS.items():
+        if getattr(meant, key) is not None and meant.publication != publication:
+            yield Mistake(key, f"belongs to the publication `{publication}`")
+    yield from PUBLICATIONS[meant.publication].check(meant)
 
 
 def is_number(value: Any, *, whole: bool = True) -> bool:

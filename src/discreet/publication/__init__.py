@@ -1,49 +1,47 @@
-"""Publications: what is shown of a group. One publication per file; this is their registry.
-
-Every file `NAME.py` has a `sheets(draft)`: the data files to write, as acts of the engine. `join`, whose
-rows come from two tables, goes its own way (see `publish`).
-"""
+"""Publications: what is shown of a group. One publication per file, which calls it `PUBLICATION`; their registry."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from discreet.publication.draft import Draft
-    from discreet.release.write import Sheet
+    from discreet.publication.publication import Publication
 
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """A way to show rows: whether sensitive values must have an order and distances, and whether it forms groups.
-
-    A `boxed` one shows of the quasi-identifiers only the box of a group. Its `options` are as a partition's.
-    """
-
-    name: str
-    numeric: bool = False
-    grouped: bool = True
-    boxed: bool = False
-    options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
-    room: str = "publication"
-
-    def sheets(self, draft: Draft) -> Sequence[Sheet]:
-        """The data files of a release."""
-        sheets: Sequence[Sheet] = import_module(f"discreet.{self.room}.{self.name}").sheets(draft)
-        return sheets
-
-
-PUBLICATIONS = {
-    publication.name: publication
-    for publication in (
-        Publication("anatomy"),
-        Publication("permutation", numeric=True),
-        Publication("full_permutation"),
-        Publication("swap", numeric=True, grouped=False, room="comparison"),
-        Publication("generalization", boxed=True),
-        Publication("join", boxed=True, options={"variant": ("refinement", "direct")}),
-    )
+FILES = {
+    "anatomy": "discreet.publication.anatomy",
+    "permutation": "discreet.publication.permutation",
+    "full_permutation": "discreet.publication.full_permutation",
+    "swap": "discreet.comparison.swap",
+    "generalization": "discreet.publication.generalization",
+    "join": "discreet.publication.join",
 }
+# The keys of a policy that mean something to one publication alone.
+KEYS = {"join": "join"}
+
+
+@cache
+def _loaded(name: str) -> Publication:
+    found: Publication = import_module(FILES[name]).PUBLICATION
+    return found
+
+
+class _Publications(Mapping[str, "Publication"]):
+    """Each by its name, imported when it is first looked at: a policy needs the names of all, and one of them."""
+
+    def __getitem__(self, name: str) -> Publication:
+        return _loaded(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FILES)
+
+    def __len__(self) -> int:
+        return len(FILES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in FILES
+
+
+PUBLICATIONS: Mapping[str, Publication] = _Publications()

@@ -12,27 +12,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
-from discreet.release.write import Sheet
+from discreet.release.write import FileToWrite
 
 
-def sheets(draft: Draft) -> Sequence[Sheet]:
+def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The quasi-identifier table (QIT) and the sensitive table (ST)."""
     group, count, sensitive = draft.group, draft.count, draft.policy.sensitive_column
     qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number(group)), foreign_keys=(link(group, "st"),))
     st = TableSpec(fields=(number(group), draft.field(sensitive), number(count)))
     return (
-        Sheet("qit", qit, lambda path: _store_qit(draft, path)),
-        Sheet("st", st, lambda path: _store_st(draft, path)),
+        FileToWrite("qit", qit, lambda path: _store_qit(draft, path)),
+        FileToWrite("st", st, lambda path: _store_st(draft, path)),
     )
 
 
 def _store_qit(draft: Draft, path: Path) -> None:
-    rows = draft.rows([*draft.policy.quasi])
-    draft.table.engine.store(rows.order_by(*map(ascending, (draft.group, *draft.policy.quasi))), path)
+    with draft.rows([*draft.policy.quasi]) as rows:
+        draft.table.engine.store(rows.order_by(*map(ascending, (draft.group, *draft.policy.quasi))), path)
     draft.table.check_unchanged()
 
 
 def _store_st(draft: Draft, path: Path) -> None:
     store_rows(draft.counts(), path)
+
+
+PUBLICATION = Publication(_files, compared=("anatomize", "deal", "local"), ranges=("min_sum", "tightest"))

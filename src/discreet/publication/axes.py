@@ -19,7 +19,6 @@ from discreet.partition import PARTITIONS
 from discreet.partition.spatial.space import Dimension
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
-from discreet.publication.draft import present
 from discreet.table import Table
 from discreet.values.codes import Codes
 from discreet.values.columns import UNORDERED, is_ordered
@@ -78,6 +77,11 @@ class Axis:
             levels=_with_missing(nodes, missing=self.codes.missing),
             missing=self.codes.missing,
         )
+
+
+def present(policy: Policy) -> str | None:
+    """The column whose missing values keep a row out of the release, if any."""
+    return policy.sensitive if policy.missing_sensitive == "withhold" else None
 
 
 def axes(table: Table, policy: Policy) -> list[Axis]:

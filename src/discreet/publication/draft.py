@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +18,10 @@ from sqlglot import exp
 from discreet.engines import connect
 from discreet.engines.dialect import fingerprint, wide_integer
 from discreet.errors import InternalError
-from discreet.guarantees import Histograms
+from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
+from discreet.publication.axes import Axis, present
+from discreet.publication.groups import counts
 from discreet.release.layouts.file import named
 from discreet.release.manifest import FieldSpec
 from discreet.table import Table
@@ -25,12 +29,32 @@ from discreet.values.codes import Codes
 from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 
-if TYPE_CHECKING:
-    from discreet.publication.axes import Axis
 
-GROUPS = "groups of rows"
-COUNTS = "counts of values"
-ALSO = "other columns of rows"
+@dataclass(frozen=True)
+class Prepared:
+    """A table that fits its policy: its sensitive values as codes, and what is promised of them.
+
+    `public` is the table that a join draws on.
+    """
+
+    table: Table
+    policy: Policy
+    sensitive: Codes
+    guarantee: Guarantee
+    secret: RandomSource
+    public: Table | None = None
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The group of every row, -1 where it is left out, and the quasi-identifiers if they were read to form groups.
+
+    `shown` are rows beyond those of the table, where a publication shows any.
+    """
+
+    groups: npt.NDArray[np.int32]
+    axes: Sequence[Axis] = ()
+    shown: Any = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +62,7 @@ class Draft:
     """Private: it still links rows and sensitive values. `groups` is numbered from 0, in row order.
 
     `axes` are the quasi-identifiers where boxes are shown. Where the partition left rows out, `kept` says of every
-    row of the table whether it is here; all the rest is about those that are.
+    row of the table whether it is here; all the rest is about those that are. `shown` is as in `Grouped`.
     """
 
     table: Table
@@ -49,6 +73,7 @@ class Draft:
     secret: RandomSource
     axes: Sequence[Axis] = ()
     kept: npt.NDArray[np.bool_] | None = None
+    shown: Any = None
 
     @cached_property
     def group(self) -> str:
@@ -73,55 +98,60 @@ class Draft:
         """A column of the table as the manifest describes it."""
         return FieldSpec.model_validate({"name": name, "type": self.table[name].word})
 
-    def rows(self, names: Sequence[str], also: Mapping[str, pa.Array] | None = None) -> exp.Select:
-        """The query for some columns of the table beside the group of every row, numbered from 1, and `also` others."""
-        self._lay_down_groups()
-        columns = [exp.column(name, quoted=True) for name in (*names, self.group, *(also or {}))]
-        query = self._grouped(names)
-        if also:
-            self.table.engine.load(ALSO, pa.table(dict(also)), keep=False)
-            query = _beside(exp.select("*").from_(query.subquery("rows in groups", copy=False)), ALSO)
-        return exp.select(*columns).from_(query.subquery("all columns", copy=False))
+    @contextmanager
+    def rows(self, names: Sequence[str], also: Mapping[str, pa.Array] | None = None) -> Iterator[exp.Select]:
+        """The query for some columns of the table beside the group of every row, numbered from 1, and `also` others.
 
-    def _grouped(self, names: Sequence[str]) -> exp.Select:
+        The engine is the table's own, which others may use at the same time: what it is given to lay beside the
+        rows has names that nobody else draws, and is taken away again.
+        """
+        engine, token = self.table.engine, secrets.token_hex(8)
+        beside, counts, others = (f"{what} {token}" for what in ("groups", "counts", "others"))
+        columns = [exp.column(name, quoted=True) for name in (*names, self.group, *(also or {}))]
+        query = self._grouped(names, beside)
+        try:
+            engine.load(beside, pa.table({self.group: self._numbers()}), keep=False)
+            engine.load(counts, self.counts(), keep=False)
+            self._check_order(beside, counts)
+            if also:
+                engine.load(others, pa.table(dict(also)), keep=False)
+                query = _beside(exp.select("*").from_(query.subquery("rows in groups", copy=False)), others)
+            yield exp.select(*columns).from_(query.subquery("all columns", copy=False))
+        finally:
+            for name in (beside, counts, others):
+                engine.forget(name)
+
+    def _grouped(self, names: Sequence[str], beside: str) -> exp.Select:
         """The query for some columns and the group of every row that is published, in the order of the table."""
         rows = self.table.select(names, present=present(self.policy)).subquery("rows of the table", copy=False)
-        query = _beside(exp.select("*").from_(rows), GROUPS)
+        query = _beside(exp.select("*").from_(rows), beside)
         if self.kept is None:
             return query
         return exp.select("*").from_(query.subquery("all rows")).where(exp.column(self.group, quoted=True) > 0)
 
-    def _lay_down_groups(self) -> None:
-        """Give the groups to the engine, and make sure that they lie beside the rows they were made for."""
+    def _numbers(self) -> npt.NDArray[np.int32]:
+        """The group of every row of the table, 0 for those that are left out."""
+        if self.kept is None:
+            return self.groups + np.int32(1)
+        numbers = np.zeros(self.kept.size, np.int32)
+        numbers[self.kept] = self.groups + np.int32(1)
+        return numbers
+
+    def _check_order(self, beside: str, counts: str) -> None:
+        """Make sure that groups lie beside the rows they were made for: by a fingerprint of groups and values."""
         engine = self.table.engine
-        numbers = self.groups + np.int32(1)
-        if self.kept is not None:
-            everyone = np.zeros(self.kept.size, np.int32)
-            everyone[self.kept] = numbers
-            numbers = everyone
-        engine.load(GROUPS, pa.table({self.group: numbers}), keep=False)
-        engine.load(COUNTS, self.counts(), keep=False)
         pair = [exp.column(self.group, quoted=True), exp.column(self.policy.sensitive_column, quoted=True)]
         print_ = exp.cast(fingerprint(*pair), wide_integer())
-        beside = exp.select(exp.Sum(this=print_)).from_(self._grouped([self.policy.sensitive_column]).subquery("rows"))
+        rows = self._grouped([self.policy.sensitive_column], beside).subquery("rows")
+        found = exp.select(exp.Sum(this=print_)).from_(rows)
         times = exp.Mul(this=print_.copy(), expression=exp.column(self.count, quoted=True))
-        meant = exp.select(exp.Sum(this=times)).from_(named(COUNTS))
-        if engine.run(beside).column(0)[0].as_py() != engine.run(meant).column(0)[0].as_py():
+        meant = exp.select(exp.Sum(this=times)).from_(named(counts))
+        if engine.run(found).column(0)[0].as_py() != engine.run(meant).column(0)[0].as_py():
             raise InternalError("the engine changed the order of the rows while they were read; nothing was published")
 
     def counts(self) -> pa.Table:
         """How many rows of each group, numbered from 1, hold each sensitive value; ordered by both."""
-        columns = {
-            self.group: self.histograms.groups + 1,
-            self.policy.sensitive_column: self.sensitive.decode(self.histograms.values),
-            self.count: self.histograms.counts,
-        }
-        return pa.table(columns)
-
-
-def present(policy: Policy) -> str | None:
-    """The column whose missing values keep a row out of the release, if any."""
-    return policy.sensitive if policy.missing_sensitive == "withhold" else None
+        return counts(self.policy, self.sensitive, self.histograms)
 
 
 def _beside(query: exp.Select, relation: str) -> exp.Select:

@@ -17,8 +17,7 @@ from sqlglot import exp
 
 from discreet.errors import DiscreetWarning, InputError
 from discreet.policy import Policy
-from discreet.publication.axes import Axis, axis_of
-from discreet.publication.draft import present
+from discreet.publication.axes import Axis, axis_of, present
 from discreet.table import Table
 from discreet.table.table import RELATION
 from discreet.values.codes import encode

@@ -11,36 +11,41 @@ Claim: columns_are_shuffled_independently — every arrangement of a group's col
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.publication.draft import Draft, number, present, store_rows
+from discreet.errors import Mistake
+from discreet.guarantees import PROMISES
+from discreet.policy.meant import Meant
+from discreet.publication.axes import present
+from discreet.publication.draft import Draft, number, store_rows
+from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
-from discreet.release.write import Sheet
+from discreet.release.write import FileToWrite
 from discreet.values.codes import Codes
 
 
-def sheets(draft: Draft) -> Sequence[Sheet]:
+def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The permuted quasi-identifier table (PQT), and the permuted sensitive table (PST) if there is one."""
     policy, group = draft.policy, draft.group
     shown = (*map(draft.field, policy.quasi), number(group))
     if policy.sensitive is None:
-        return (Sheet("pqt", TableSpec(fields=shown), lambda path: _store_pqt(draft, path)),)
+        return (FileToWrite("pqt", TableSpec(fields=shown), lambda path: _store_pqt(draft, path)),)
     pqt = TableSpec(fields=shown, foreign_keys=(link(group, "pst"),))
     pst = TableSpec(fields=(number(group), draft.field(policy.sensitive)))
     return (
-        Sheet("pqt", pqt, lambda path: _store_pqt(draft, path)),
-        Sheet("pst", pst, lambda path: _store_pst(draft, path)),
+        FileToWrite("pqt", pqt, lambda path: _store_pqt(draft, path)),
+        FileToWrite("pst", pst, lambda path: _store_pst(draft, path)),
     )
 
 
 def _store_pqt(draft: Draft, path: Path) -> None:
     sizes = draft.histograms.sizes
-    columns = {name: shuffled(draft, codes) for name, codes in _quasi(draft).items()}
+    columns = {name: shuffled(draft, codes) for name, codes in quasi(draft).items()}
     columns[draft.group] = pa.array(np.repeat(np.arange(1, sizes.size + 1, dtype=np.int32), sizes))
     draft.table.check_unchanged()
     store_rows(pa.table(columns), path, order=(draft.group, *draft.policy.quasi))
@@ -51,7 +56,7 @@ def _store_pst(draft: Draft, path: Path) -> None:
     store_rows(draft.counts().drop_columns([draft.count]).take(pa.array(of_person)), path)
 
 
-def _quasi(draft: Draft) -> dict[str, Codes]:
+def quasi(draft: Draft) -> dict[str, Codes]:
     """The quasi-identifiers of the rows that are published, as they were read to form groups or read now."""
     found = {axis.name: axis.codes for axis in draft.axes}
     for name in draft.policy.quasi:
@@ -68,3 +73,19 @@ def shuffled(draft: Draft, codes: Codes) -> pa.Array:
 
     groups, sizes = draft.groups, draft.histograms.sizes
     return codes.decode(codes.codes[shuffle_by_value(groups, sizes, draft.secret.words(groups.size))])
+
+
+def _check(meant: Meant) -> Iterator[Mistake]:
+    """Where every column is sensitive, groups can only be large."""
+    if meant.sensitive is not None:
+        return
+    if any(name in PROMISES and name != "k" for name in meant.guarantee or {}):
+        what = "without `sensitive`, only the size of groups can be promised"
+        yield Mistake("guarantee", f"{what}; write {{ k = 5 }}, or name the sensitive column")
+    if meant.missing_sensitive not in ("error", None):
+        yield Mistake("missing_sensitive", "there is no `sensitive` column; leave it out")
+
+
+PUBLICATION = Publication(
+    _files, check=_check, partition=lambda _: "cluster", compared=("cluster", "local"), needs_sensitive=False
+)

@@ -8,99 +8,141 @@ Claim: public_rows_that_are_not_needed_never_appear — a group without a privat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.errors import GuaranteeError, InternalError
-from discreet.guarantees import Guarantee, Histograms
+from discreet.errors import GuaranteeError, InternalError, Mistake
+from discreet.guarantees import Guarantee, sentences
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.join.join import join
 from discreet.policy import Policy
-from discreet.publication.axes import Axis
-from discreet.publication.draft import Draft, number, store_rows
-from discreet.publication.generalization import Boxes, box_fields, labels_sheet
+from discreet.policy.meant import Meant
+from discreet.publication.draft import Draft, Grouped, Prepared, number, store_rows
+from discreet.publication.external import joint_axes
+from discreet.publication.generalization import labels_file
+from discreet.publication.groups import Boxes, sides
+from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
-from discreet.release.manifest import Join, TableSpec
-from discreet.release.write import Sheet
+from discreet.release.manifest import Join, Promise, TableSpec
+from discreet.release.write import FileToWrite
+
+VARIANTS = ("refinement", "direct")
+PARTITIONED = ("mondrian", "topdown")
 
 
 @dataclass(frozen=True)
-class Joint:
-    """A draft whose groups are sensitive groups, and the boxes of all rows that are shown."""
+class Shown:
+    """The rows that are shown, private and public: the group of each, and its sensitive group."""
 
-    draft: Draft
-    groups: npt.NDArray[np.int32]  # of every row that is shown
-    parts: npt.NDArray[np.int32]  # the sensitive group of every row that is shown
-
-    @cached_property
-    def group(self) -> str:
-        """The name of the column that holds the sensitive group."""
-        return self.draft.fresh("sensitive_group")
-
-    @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        return np.bincount(self.groups)
-
-    def about(self) -> Join:
-        """What the manifest says of the join."""
-        people, parts = self.draft.groups.size, self.draft.histograms.sizes.size
-        variant = self.draft.policy.options.get("variant", "refinement")
-        return Join(variant=variant, group=self.group, groups=parts, people=people)
+    groups: npt.NDArray[np.int32]
+    parts: npt.NDArray[np.int32]
 
 
-def of_values(policy: Policy, guarantee: Guarantee) -> Guarantee:
+def _check(meant: Meant) -> Iterator[Mistake]:
+    """What publishing together with a public table needs."""
+    if meant.join is None:
+        yield Mistake("join", "is missing: the identifier by which rows of the public table are found")
+    elif meant.join and meant.identifiers is not None and meant.join not in meant.identifiers:
+        yield Mistake("join", f"`{meant.join}` is not among the `identifiers`")
+    if meant.guarantee is not None and ("k" not in meant.guarantee or "e" in meant.guarantee):
+        yield Mistake("guarantee", "a join promises k, and k alone or with l or distinct_l; write { k = 5 }")
+    if meant.partition not in {"auto", *PARTITIONED, None}:
+        yield Mistake("partition", "a join is made with `mondrian` or `topdown`")
+
+
+def _of_values(policy: Policy, guarantee: Guarantee) -> Guarantee:
     """What is promised of groups of sensitive values: of a `direct` join not k, which is about all rows."""
-    if policy.publication != "join" or policy.options.get("variant") != "direct":
+    if policy.options.get("variant") != "direct":
         return guarantee
     return Guarantee(tuple(promise for promise in guarantee.promises if promise.name != "k"))
 
 
-def joint(draft: Draft, axes: Sequence[Axis], guarantee: Guarantee) -> Joint:
-    """Form the groups of a draft that has none yet, with the rows of `axes` beyond its own."""
-    policy, private = draft.policy, draft.sensitive.codes.size
+def _group(prepared: Prepared) -> Grouped:
+    """Form groups of private rows together with public ones; the rows of the axes are those that are shown."""
+    policy, guarantee, codes = prepared.policy, prepared.guarantee, prepared.sensitive.codes
+    if prepared.public is None:
+        raise InternalError("a join was to be made without a public table")
+    axes = joint_axes(prepared.table, prepared.public, policy)
     space = [axis.dimension for axis in axes]
     k = guarantee.thresholds.k
     if space[0].codes.size < k:
         everyone = f"the private and the public table have {space[0].codes.size:,} people together"
         raise GuaranteeError(f"k = {k} cannot be met: {everyone}", hint="lower k, or use a larger public table")
-    variant = policy.options.get("variant", "refinement")
-    partition = PARTITIONS[policy.grouping]
-    codes = draft.sensitive.codes
-    groups, parts = join(space, codes, guarantee, partition, policy.options, variant, draft.secret)
-    histograms = Histograms.of(parts[:private], codes)
+    partition, variant = PARTITIONS[policy.grouping], policy.options.get("variant", VARIANTS[0])
+    groups, parts = join(space, codes, guarantee, partition, policy.options, variant, prepared.secret)
     shown = groups >= 0
-    sizes = np.bincount(groups[shown])
-    if not (shown[:private].all() and of_values(policy, guarantee).holds(histograms).all() and sizes.min() >= k):
+    if not (shown[: codes.size].all() and np.bincount(groups[shown]).min() >= k):
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
     kept = [axis.kept(shown) for axis in axes]
-    return Joint(replace(draft, axes=kept, groups=parts[:private], histograms=histograms), groups[shown], parts[shown])
+    return Grouped(parts[: codes.size], kept, Shown(groups[shown], parts[shown]))
 
 
-def joint_sheets(found: Joint) -> Sequence[Sheet]:
+def _members(draft: Draft) -> Mapping[str, Any]:
+    """What the manifest says of the join, and of its boxes."""
+    groups, policy = draft.shown.groups, draft.policy
+    about = Join(
+        variant=policy.options.get("variant", VARIANTS[0]),
+        group=draft.fresh("sensitive_group"),
+        groups=draft.histograms.sizes.size,
+        people=draft.groups.size,
+    )
+    return {"rows": groups.size, "groups": int(groups.max()) + 1, "boxes": sides(policy, draft.axes), "join": about}
+
+
+def _boxes(draft: Draft) -> Boxes:
+    groups = draft.shown.groups
+    return Boxes.of_rows(draft.policy, draft.axes, groups, int(groups.max()) + 1)
+
+
+def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The boxes, the sensitive values, and the values that labels stand for."""
-    draft, own = found.draft, number(found.group)
-    boxes = Boxes(draft.axes, found.groups, found.sizes.size)
-    fields = (*box_fields(draft), number(draft.group), own)
-    joined = TableSpec(fields=fields, foreign_keys=(link(found.group, "si"),))
+    boxes, own = _boxes(draft), number(draft.fresh("sensitive_group"))
+    fields = (*boxes.fields(), number(draft.group), own)
+    joined = TableSpec(fields=fields, foreign_keys=(link(own.name, "si"),))
     si = TableSpec(fields=(own, draft.field(draft.policy.sensitive_column), number(draft.count)))
-    sheets = [
-        Sheet("joined", joined, lambda path: _store(found, boxes, [field.name for field in fields], path)),
-        Sheet("si", si, lambda path: store_rows(draft.counts().rename_columns(si.names()), path)),
+    return [
+        FileToWrite("joined", joined, lambda path: _store(draft, boxes, [field.name for field in fields], path)),
+        FileToWrite("si", si, lambda path: store_rows(draft.counts().rename_columns(si.names()), path)),
+        *labels_file(boxes),
     ]
-    return [*sheets, labels_sheet(boxes)] if any(axis.labelled for axis in draft.axes) else sheets
 
 
-def _store(found: Joint, boxes: Boxes, names: Sequence[str], path: Path) -> None:
+def _store(draft: Draft, boxes: Boxes, names: Sequence[str], path: Path) -> None:
     """Write as many rows as each group has; those of a group are all alike."""
-    part = np.zeros(found.sizes.size, np.int32)
-    part[found.groups] = found.parts
-    numbers = np.arange(1, found.sizes.size + 1, dtype=np.int32)
+    sizes = np.bincount(draft.shown.groups)
+    part = np.zeros(sizes.size, np.int32)
+    part[draft.shown.groups] = draft.shown.parts
+    numbers = np.arange(1, sizes.size + 1, dtype=np.int32)
     columns = [*boxes.columns(), pa.array(numbers), pa.array(part + np.int32(1))]
-    of_row = pa.array(np.repeat(np.arange(found.sizes.size), found.sizes))
-    store_rows(pa.table(columns, names=list(names)).take(of_row), path)
+    store_rows(pa.table(columns, names=list(names)).take(pa.array(np.repeat(np.arange(sizes.size), sizes))), path)
+
+
+def _told(promise: Promise) -> Iterator[str]:
+    """Boxes and sensitive values are in different groups."""
+    join, k = promise.member(Join, "join"), promise.guarantee["k"]
+    yield f"{promise.rows:,} rows, of which {join.people:,} are private, in {promise.groups:,} boxes, verified"
+    yield f"promised: every box holds at least {k:g} people, and nothing says which of them are private"
+    rest = {name: threshold for name, threshold in promise.guarantee.items() if name != "k"}
+    groups = "of all sensitive values together" if join.variant == "direct" else "of sensitive values"
+    yield from (f"promised: {sentence} (a group {groups})" for sentence in sentences(rest))
+
+
+PUBLICATION = Publication(
+    _files,
+    check=_check,
+    options={"variant": VARIANTS},
+    partition=lambda _: "mondrian",
+    compared=PARTITIONED,
+    group=_group,
+    of_values=_of_values,
+    members=_members,
+    told=_told,
+    boxed=True,
+    needs_public=True,
+)

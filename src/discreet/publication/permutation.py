@@ -16,29 +16,30 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
-from discreet.release.write import Sheet
+from discreet.release.write import FileToWrite
 
 
-def sheets(draft: Draft) -> Sequence[Sheet]:
+def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The permuted table, and the mapping of its rows to groups."""
     row, group, policy = number(draft.row), number(draft.group), draft.policy
     shown = map(draft.field, (*policy.quasi, policy.sensitive_column))
     permuted = TableSpec(fields=(row, *shown), foreign_keys=(link(draft.row, "mapping"),))
     return (
-        Sheet("permuted", permuted, lambda path: _store_permuted(draft, path)),
-        Sheet("mapping", TableSpec(fields=(row, group)), lambda path: _store_mapping(draft, path)),
+        FileToWrite("permuted", permuted, lambda path: _store_permuted(draft, path)),
+        FileToWrite("mapping", TableSpec(fields=(row, group)), lambda path: _store_mapping(draft, path)),
     )
 
 
 def _store_permuted(draft: Draft, path: Path) -> None:
     quasi, sensitive = draft.policy.quasi, draft.policy.sensitive_column
-    rows = draft.rows([*quasi], also={sensitive: draft.sensitive.decode(shuffled(draft))})
-    ordered = rows.order_by(*map(ascending, (draft.group, *quasi, sensitive))).subquery("rows in order")
     place = exp.alias_(exp.Window(this=exp.RowNumber()), draft.row, quoted=True)
     shown = [exp.column(name, quoted=True) for name in (*quasi, sensitive)]
-    draft.table.engine.store(exp.select(place, *shown).from_(ordered), path)
+    with draft.rows([*quasi], also={sensitive: draft.sensitive.decode(shuffled(draft))}) as rows:
+        ordered = rows.order_by(*map(ascending, (draft.group, *quasi, sensitive))).subquery("rows in order")
+        draft.table.engine.store(exp.select(place, *shown).from_(ordered), path)
     draft.table.check_unchanged()
 
 
@@ -57,3 +58,6 @@ def shuffled(draft: Draft) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     owners = np.argsort(groups, kind="stable")
     given[owners] = draft.sensitive.codes[shuffle_by_value(groups, sizes, draft.secret.words(groups.size))]
     return given
+
+
+PUBLICATION = Publication(_files, compared=("local",), ranges=("min_sum", "tightest"), numeric=True)

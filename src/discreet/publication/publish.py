@@ -1,8 +1,13 @@
-"""Turn a private table into a release, or refuse: the one act that crosses the waist."""
+"""Turn a private table into a release, or refuse: the one act that crosses the waist.
+
+A table is prepared (read, held against its policy, encoded), its rows are given groups, groups and rows become a
+draft, and the draft is written; which of this a publication does in its own way, its `Publication` says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,20 +18,17 @@ import pyarrow as pa
 
 from discreet.errors import GuaranteeError, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms, Scale
-from discreet.partition import PARTITIONS
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
-from discreet.publication.axes import Axis, axes
-from discreet.publication.draft import Draft, present
-from discreet.publication.external import joint_axes
-from discreet.publication.generalization import sides
-from discreet.publication.join import joint, joint_sheets, of_values
+from discreet.publication.axes import Axis, axes, present
+from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.release import FORMAT, Release
-from discreet.release.manifest import Promise, Window
+from discreet.release.manifest import Promise
 from discreet.release.write import free, write
 from discreet.table import Table, read
 from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
+from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 
 FORMATS = ("parquet", "csv")
@@ -54,47 +56,42 @@ def publish(
     free(Path(to))
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`", hint="expected one of: `parquet`, `csv`")
-    if (public is not None) != (policy.publication == "join"):
+    if (public is not None) != PUBLICATIONS[policy.publication].needs_public:
         raise InputError(
             "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
             hint="pass public=…, or --public FILE" if public is None else 'set publication = "join", or leave it out',
         )
     secret = RandomSource(seed)
-    if not isinstance(table, Table):
-        with read(table) as private:
-            return publish(private, policy, to=to, public=public, seed=seed, format=format, progress=progress)
-    if public is not None and not isinstance(public, Table):
-        with read(public) as others:
-            return publish(table, policy, to=to, public=others, seed=seed, format=format, progress=progress)
-    policy.fit(table.columns)
-    if format == "csv":
-        _fits_csv(table, policy)
-    progress("encoding")
+    with ExitStack() as opened:
+        private = _opened(table, opened)
+        others = None if public is None else _opened(public, opened)
+        policy.fit(private.columns)
+        if format == "csv":
+            _fits_csv(private, policy)
+        progress("encoding")
+        prepared = prepare(private, policy, secret, public=others)
+        progress("grouping")
+        grouped = PUBLICATIONS[policy.publication].group(prepared)
+        return _write(draft(prepared, grouped), to=Path(to), format=format, progress=progress)
+
+
+def _opened(source: Any, opened: ExitStack) -> Table:
+    return source if isinstance(source, Table) else opened.enter_context(read(source))
+
+
+def prepare(table: Table, policy: Policy, secret: RandomSource, *, public: Table | None = None) -> Prepared:
+    """Encode the sensitive values of a table that fits its policy; raise if no partition could keep the guarantee."""
     sensitive = _sensitive(table, policy)
     guarantee = _promised(policy, sensitive)
-    _feasible(of_values(policy, guarantee), sensitive, policy.sensitive or "")
-    progress("grouping")
-    if public is not None:
-        return _publish_joined(
-            table, public, policy, sensitive, to=Path(to), format=format, secret=secret, progress=progress
-        )
-    quasi = _axes(table, policy)
-    if PUBLICATIONS[policy.publication].grouped:
-        groups = _partition(policy, quasi, sensitive, guarantee, secret)
-    else:
-        groups = np.zeros(sensitive.codes.size, np.int32)
-    return publish_groups(
-        table, policy, sensitive, groups, quasi=quasi, to=Path(to), format=format, secret=secret, progress=progress
-    )
+    of_values = PUBLICATIONS[policy.publication].of_values(policy, guarantee)
+    _feasible(of_values, sensitive, policy.sensitive or "")
+    return Prepared(table, policy, sensitive, guarantee, secret, public)
 
 
 def grouped(table: Table, policy: Policy, secret: RandomSource) -> npt.NDArray[np.int32]:
     """The groups that a table would be published in by itself."""
     policy.fit(table.columns)
-    sensitive = _sensitive(table, policy)
-    guarantee = _promised(policy, sensitive)
-    _feasible(guarantee, sensitive, policy.sensitive or "")
-    return _partition(policy, _axes(table, policy), sensitive, guarantee, secret)
+    return PUBLICATIONS[policy.publication].group(prepare(table, policy, secret)).groups
 
 
 def publish_groups(
@@ -114,76 +111,55 @@ def publish_groups(
     A policy without a sensitive column needs no codes of it.
     """
     sensitive = _nothing(groups.size) if sensitive is None else sensitive
+    prepared = Prepared(table, policy, sensitive, _promised(policy, sensitive), secret or RandomSource())
+    return _write(draft(prepared, Grouped(groups, quasi)), to=to, format=format, progress=progress)
+
+
+def draft(prepared: Prepared, grouped: Grouped) -> Draft:
+    """Rows in their groups, without those that have none; raise if a group breaks the guarantee."""
+    table, policy, sensitive, groups = prepared.table, prepared.policy, prepared.sensitive, grouped.groups
+    publication, quasi = PUBLICATIONS[policy.publication], grouped.axes
     kept = None if groups.min(initial=0) >= 0 else groups >= 0
+    if publication.boxed and not quasi:
+        quasi = axes(table, policy)
     if kept is not None:
         groups, sensitive = groups[kept], replace(sensitive, codes=sensitive.codes[kept])
         quasi = [axis.kept(kept) for axis in quasi]
-    boxed = PUBLICATIONS[policy.publication].boxed
-    if boxed and not quasi:
-        quasi = [axis if kept is None else axis.kept(kept) for axis in axes(table, policy)]
     histograms = Histograms.of(groups, sensitive.codes)
-    if not _promised(policy, sensitive).holds(histograms).all():
+    if not publication.of_values(policy, prepared.guarantee).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
-    secret = secret or RandomSource()
-    draft = Draft(table, policy, sensitive, groups, histograms, secret, quasi, kept)
-    more = {"window": _window(policy), "boxes": sides(draft) if boxed else None}
-    promise = stated(draft, rows=int(groups.size), groups=int(histograms.starts.size), **more)
-    release = write(to, promise, PUBLICATIONS[policy.publication].sheets(draft), format=format, progress=progress)
-    suppressed = 0 if kept is None else int(kept.size - groups.size)
-    return replace(release, withheld=table.rows - int(groups.size) - suppressed, suppressed=suppressed)
+    return Draft(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown)
 
 
-def _publish_joined(
-    table: Table,
-    public: Table,
-    policy: Policy,
-    sensitive: Codes,
-    *,
-    to: Path,
-    format: Literal["parquet", "csv"],
-    secret: RandomSource,
-    progress: Callable[[str], None],
-) -> Release:
-    """Publish rows in boxes together with public ones."""
-    nobody = np.zeros(sensitive.codes.size, np.int32)
-    draft = Draft(table, policy, sensitive, nobody, Histograms.of(nobody, sensitive.codes), secret)
-    found = joint(draft, joint_axes(table, public, policy), _promised(policy, sensitive))
-    more = {"boxes": sides(found.draft), "join": found.about()}
-    promise = stated(found.draft, rows=int(found.groups.size), groups=int(found.sizes.size), **more)
-    release = write(to, promise, joint_sheets(found), format=format, progress=progress)
-    return replace(release, withheld=table.rows - int(nobody.size))
+def _write(draft: Draft, *, to: Path, format: Literal["parquet", "csv"], progress: Callable[[str], None]) -> Release:
+    """Write a draft; the release says how many rows of the table are not in it."""
+    publication, rows = PUBLICATIONS[draft.policy.publication], int(draft.groups.size)
+    counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
+    about = {"for_publication": not draft.secret.seeded, **counted, **publication.members(draft)}
+    promise = describe(draft.policy, **about)
+    release = write(to, promise, publication.files(draft), format=format, progress=progress)
+    suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
+    return replace(release, withheld=draft.table.rows - rows - suppressed, suppressed=suppressed)
 
 
-def stated(draft: Draft, *, rows: int, groups: int, **more: Any) -> Promise:
-    """What the manifest of a draft says; `more` is what only some publications have, or say otherwise."""
-    policy = draft.policy
-    more.setdefault("partition", policy.grouping)
-    return Promise(
-        format=FORMAT,
-        publication=policy.publication,
-        guarantee={} if more.get("window") else dict(policy.guarantee),
-        table=policy.name or "microdata",
-        quasi=tuple(policy.quasi),
-        sensitive=policy.sensitive,
-        group=draft.group,
-        count=draft.count,
-        row=draft.row,
-        rows=rows,
-        groups=groups,
-        missing_sensitive=policy.missing_sensitive,
-        for_publication=not draft.secret.seeded,
-        suppression=policy.options.get("suppression") or None,
-        **more,
-    )
-
-
-def _window(policy: Policy) -> Window | None:
-    """What windows are sized to, where values are swapped: that is no guarantee."""
-    if policy.publication != "swap":
-        return None
-    from discreet.comparison.swap import window
-
-    return window(policy)
+def describe(policy: Policy, **more: Any) -> Promise:
+    """What a manifest says: what the policy does, and `more` that is counted, or that only some publications have."""
+    group, count, row = (fresh(name, policy.columns) for name in ("group", "count", "row"))
+    about = {
+        "format": FORMAT,
+        "publication": policy.publication,
+        "partition": policy.grouping,
+        "guarantee": dict(policy.guarantee),
+        "table": policy.name or "microdata",
+        "quasi": tuple(policy.quasi),
+        "sensitive": policy.sensitive,
+        "group": group,
+        "count": count,
+        "row": row,
+        "missing_sensitive": policy.missing_sensitive,
+        "suppression": policy.options.get("suppression") or None,
+    }
+    return Promise(**{**about, **more})
 
 
 def _fits_csv(table: Table, policy: Policy) -> None:
@@ -247,25 +223,3 @@ def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
             hint="lower the guarantee, or publish more rows"
             + (", or coarsen or split the frequent value" if promise.name == "l" else ""),
         )
-
-
-def _axes(table: Table, policy: Policy) -> list[Axis]:
-    """The quasi-identifiers, if the partition or the publication looks at them."""
-    wanted = PUBLICATIONS[policy.publication].boxed
-    wanted |= policy.grouping in PARTITIONS and PARTITIONS[policy.grouping].uses_quasi
-    return axes(table, policy) if wanted else []
-
-
-def _partition(
-    policy: Policy,
-    quasi: Sequence[Axis],
-    sensitive: Codes,
-    guarantee: Guarantee,
-    secret: RandomSource,
-) -> npt.NDArray[np.int32]:
-    partition = PARTITIONS[policy.grouping]
-    if not partition.spatial:
-        codes = [axis.codes.codes for axis in quasi] if partition.uses_quasi else []
-        return np.asarray(partition.assign(codes, sensitive.codes, guarantee, secret), np.int32)
-    space = [axis.halved if partition.trees else axis.dimension for axis in quasi]
-    return np.asarray(partition.place(space, sensitive.codes, guarantee, secret, policy.options), np.int32)

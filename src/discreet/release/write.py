@@ -25,7 +25,7 @@ EPOCH = 946_684_800  # 2000-01-01: the files do not tell when, or how fast, they
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class FileToWrite:
     """A data file to be: its name, its columns, and the act that writes it, beside others at the same time."""
 
     name: str
@@ -54,7 +54,7 @@ class Watch:
 def write(
     to: Path,
     promise: Promise,
-    sheets: Sequence[Sheet],
+    files: Sequence[FileToWrite],
     *,
     format: Literal["parquet", "csv"],
     progress: Callable[[str], None],
@@ -64,8 +64,8 @@ def write(
     watch = watch or Watch()
     with _hidden(to, watch) as folder:
         progress("writing")
-        with ThreadPoolExecutor(len(sheets)) as threads:
-            resources = tuple(threads.map(lambda sheet: _stored(sheet, folder, format), sheets))
+        with ThreadPoolExecutor(len(files)) as threads:
+            resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
         manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise)
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
@@ -105,11 +105,11 @@ def free(to: Path) -> None:
         )
 
 
-def _stored(sheet: Sheet, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
-    path = folder / f"{sheet.name}.{format}"
-    sheet.store(path)
+def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
+    path = folder / f"{file.name}.{format}"
+    file.store(path)
     size = path.stat().st_size
-    return Resource(name=sheet.name, path=path.name, format=format, bytes=size, hash=digest(path), table=sheet.table)
+    return Resource(name=file.name, path=path.name, format=format, bytes=size, hash=digest(path), table=file.table)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The groups of a vault as a release shows them, from their boxes and counts alone: no row is looked at.
 
-A box is told by few points: the ends of its ranges and the values of its sets. They stand for the rows of the group
-where a publication wants rows. Groups are numbered by their boxes, so that nothing tells which is old and which new.
+A box is the ends of its ranges and the values of its sets. Groups are numbered by their boxes, so that nothing tells
+which is old and which new.
 Cost: linear in the groups and what their sets hold.
 Claim: released_boxes_are_those_of_the_groups — a release shows the box and counts of every group, and nothing else.
 """
@@ -19,40 +19,35 @@ from discreet.errors import InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
-from discreet.publication.draft import Draft
-from discreet.table import Table
+from discreet.publication.groups import Boxes, Extents, Groups
 from discreet.values.codes import Codes
 from discreet.values.columns import is_ordered
 from discreet.values.positions import values_at
-from discreet.values.random import RandomSource
 from discreet.vault.store.store import SENSITIVE, VaultStore
 from discreet.vault.tree.model import Box, Ints, Leaf
 
 Group = tuple[Leaf, Box]
 
 
-def draft(store: VaultStore, policy: Policy, schema: pa.Schema, shape: Table) -> Draft:
-    """The draft of the next release; `shape` is a table with the columns of the vault, and no rows."""
-    groups = [(leaf, leaf.box) for leaf in store.released() if leaf.box is not None]
-    sides = [_Side(store, at, schema.field(name).type, groups) for at, name in enumerate(policy.quasi)]
-    values = _Values(store, schema.field(policy.sensitive_column).type, [leaf for leaf, _ in groups])
+def groups_of(store: VaultStore, policy: Policy, schema: pa.Schema) -> Groups:
+    """The groups that the next release shows."""
+    found = [(leaf, leaf.box) for leaf in store.released() if leaf.box is not None]
+    sides = [_Side(store, at, schema.field(name).type, found) for at, name in enumerate(policy.quasi)]
+    values = _Values(store, schema.field(policy.sensitive_column).type, [leaf for leaf, _ in found])
     # where boxes are alike, by their values: never by their age
-    order = sorted(range(len(groups)), key=lambda at: ([side.held[at] for side in sides], values.held[at].tolist()))
-    times = np.array([max(len(side.held[group]) for side in sides) for group in order], np.int64)
-    pointing = np.repeat(np.arange(len(groups), dtype=np.int32), times)
-    axes = [
-        Axis(name, side.codes([side.held[group] for group in order], times), None, not side.labelled)
-        for name, side in zip(policy.quasi, sides, strict=True)
-    ]
+    order = sorted(range(len(found)), key=lambda at: ([side.held[at] for side in sides], values.held[at].tolist()))
     histograms = values.histograms(order)
     if not Guarantee.of(policy.guarantee).holds(histograms).all():
         raise InternalError("a group of the vault does not keep the guarantee; nothing was published")
-    sensitive = Codes(histograms.values, values.domain, values.missing)
-    return Draft(shape, policy, sensitive, pointing, histograms, RandomSource(), axes)
+    boxes = Boxes(policy, [side.extents(name, order) for name, side in zip(policy.quasi, sides, strict=True)])
+    return Groups(policy, boxes, Codes(histograms.values, values.domain, values.missing), histograms)
 
 
 class _Side:
-    """One quasi-identifier: its values that boxes show, ascending, and the codes that each group holds of them."""
+    """One quasi-identifier: its values that boxes show, ascending, and the codes that each group holds of them.
+
+    Those are the codes of a set, or the ends of a range; the code after the last value is a missing one's.
+    """
 
     def __init__(self, store: VaultStore, at: int, kind: pa.DataType, groups: Sequence[Group]) -> None:
         self.labelled = not is_ordered(kind)
@@ -68,14 +63,16 @@ class _Side:
         found = np.where(np.isnan(ends), len(places), np.searchsorted(places, ends))
         self.held = [[low, high] for low, high in found.tolist()]
 
-    def codes(self, held: Sequence[Sequence[int]], times: Ints) -> Codes:
-        """As many codes of each group as it has points, the last one again and again where it has fewer."""
-        width = np.array([len(codes) for codes in held], np.int64)
-        starts = np.cumsum(width) - width
-        step = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
-        flat = np.array([code for codes in held for code in codes], np.int32)
-        at = np.repeat(starts, times) + np.minimum(step, np.repeat(width, times) - 1)
-        return Codes(flat[at], self.domain, self.missing)
+    def extents(self, name: str, order: Sequence[int]) -> Extents:
+        """What the groups, in this order, cover of it."""
+        last = len(self.domain)
+        held = [[code for code in self.held[group] if code < last] for group in order]
+        absent = np.array([self.held[group][-1] == last for group in order], np.bool_)
+        low = np.array([codes[0] if codes else 1 for codes in held], np.int32)  # where all is missing, above `high`
+        high = np.array([codes[-1] if codes else 0 for codes in held], np.int32)
+        sets = [np.array(codes, np.int32) for codes in held] if self.labelled else ()
+        axis = Axis(name, Codes(np.zeros(0, np.int32), self.domain, self.missing), None, not self.labelled)
+        return Extents(axis, absent, low, high, sets)
 
 
 def codes_of(bits: int) -> Ints:

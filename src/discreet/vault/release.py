@@ -19,16 +19,15 @@ import pyarrow as pa
 
 from discreet.errors import GuaranteeError, ReleaseError, VaultError, VerificationError
 from discreet.policy import Policy
-from discreet.publication import PUBLICATIONS
-from discreet.publication.generalization import sides
-from discreet.publication.publish import stated
+from discreet.publication.generalization import files
+from discreet.publication.groups import sides
+from discreet.publication.publish import describe
 from discreet.release import Release
 from discreet.release.chain import shelf
 from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest, open_release
 from discreet.release.write import Watch, free, write
-from discreet.table import read
-from discreet.vault.groups import draft
+from discreet.vault.groups import groups_of
 from discreet.vault.recover import complete, recover, withdraw
 from discreet.vault.safety.history import states
 from discreet.vault.safety.rule import Rule
@@ -71,56 +70,57 @@ def make_release(
     if not changed:
         raise _nothing_new(store)
     found = states(store, number, rule)
-    with read(schema.empty_table()) as shape:
-        found_draft = draft(store, policy, schema, shape)
-        rows, groups = int(found_draft.histograms.sizes.sum()), int(found_draft.histograms.sizes.size)
-        promise = stated(
-            found_draft,
-            rows=rows,
-            groups=groups,
-            boxes=sides(found_draft),
-            partition="vault",
-            sequence=sequence,
-            predecessor=before[-1].digest if before else None,
-        )
+    shown = groups_of(store, policy, schema)
+    sizes = shown.histograms.sizes
+    rows, groups = int(sizes.sum()), int(sizes.size)
+    promise = describe(
+        policy,
+        for_publication=True,
+        rows=rows,
+        groups=groups,
+        boxes=sides(policy, [extents.axis for extents in shown.boxes.extents]),
+        partition="vault",
+        sequence=sequence,
+        predecessor=before[-1].digest if before else None,
+    )
 
-        def begun(folder: Path) -> None:
-            with database.transaction():
-                appends = database.one("SELECT COALESCE(MAX(number), 0) FROM appends")[0]
-                home = to.parent.resolve()
-                time = datetime.now(UTC).isoformat(timespec="seconds")
-                moved = [(str(release.path.resolve()), release.number) for release in before]
-                database.run_many("UPDATE releases SET path = ? WHERE number = ?", moved)
-                database.run(
-                    "INSERT INTO releases VALUES (?, 'begun', ?, ?, NULL, ?, ?, ?, ?)",
-                    (number, str(home / folder.name), str(home / to.name), time, appends, rows, groups),
-                )
-
-        def verified(folder: Path) -> None:
-            progress("auditing")
-            _audited([release.path for release in before], folder)
-
-        def settled(folder: Path) -> None:
-            with database.transaction():
-                store.record(found)
-                database.run(
-                    "UPDATE releases SET status = 'intended', digest = ? WHERE number = ?",
-                    (digest(folder / NAME), number),
-                )
-
-        try:
-            release = write(
-                to,
-                promise,
-                PUBLICATIONS[policy.publication].sheets(found_draft),
-                format="parquet",
-                progress=progress,
-                watch=Watch(begun, verified, settled, withdrawn=lambda _: withdraw(store, number)),
+    def begun(folder: Path) -> None:
+        with database.transaction():
+            appends = database.one("SELECT COALESCE(MAX(number), 0) FROM appends")[0]
+            home = to.parent.resolve()
+            time = datetime.now(UTC).isoformat(timespec="seconds")
+            moved = [(str(release.path.resolve()), release.number) for release in before]
+            database.run_many("UPDATE releases SET path = ? WHERE number = ?", moved)
+            database.run(
+                "INSERT INTO releases VALUES (?, 'begun', ?, ?, NULL, ?, ?, ?, ?)",
+                (number, str(home / folder.name), str(home / to.name), time, appends, rows, groups),
             )
-        except BaseException:
-            with suppress(VaultError):  # then the next command does
-                recover(store)
-            raise
+
+    def verified(folder: Path) -> None:
+        progress("auditing")
+        _audited([release.path for release in before], folder)
+
+    def settled(folder: Path) -> None:
+        with database.transaction():
+            store.record(found)
+            database.run(
+                "UPDATE releases SET status = 'intended', digest = ? WHERE number = ?",
+                (digest(folder / NAME), number),
+            )
+
+    try:
+        release = write(
+            to,
+            promise,
+            files(shown),
+            format="parquet",
+            progress=progress,
+            watch=Watch(begun, verified, settled, withdrawn=lambda _: withdraw(store, number)),
+        )
+    except BaseException:
+        with suppress(VaultError):  # then the next command does
+            recover(store)
+        raise
     complete(store, number)
     return release
 

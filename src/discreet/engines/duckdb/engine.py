@@ -103,6 +103,10 @@ class DuckDB:
             with translating():
                 self._connection.unregister("source")
 
+    def forget(self, name: str) -> None:
+        with translating():
+            self._connection.unregister(name)
+
     def store(self, query: exp.Expr, path: Path) -> None:
         self._execute(copy(query, path))
 
