@@ -20,7 +20,6 @@ from discreet.words import nearest
 def method_mistakes(meant: Meant) -> Iterator[Mistake]:
     """Combinations that make no sense."""
     guarantee = meant.guarantee or {}
-    yield from _publication(meant)
     if meant.grouped and "e" in guarantee and "k" not in guarantee:
         yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
     if "e" in guarantee and meant.missing_sensitive == "value":
@@ -30,6 +29,7 @@ def method_mistakes(meant: Meant) -> Iterator[Mistake]:
         yield from _partition(partition, guarantee)
     yield from _hierarchies(meant)
     yield from _trees(meant, partition)
+    yield from _publication(meant)
 
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:
