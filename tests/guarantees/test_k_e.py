@@ -59,23 +59,23 @@ def test_k_counts_distinct_values_beside_e():
 
 def test_thresholds():
     scale = Scale(np.array([0, 9]), unit=10)
-    found = Guarantee.of({"k": 3, "e": 0.25, "l": 2}, scale).thresholds
+    found = Guarantee.of({"k": 3, "e": 0.25, "l": 2}, scale).rule
     assert found[:4] == (1, 2, 3, 3)  # a quarter is two and a half of ten steps: three, to be sure
     assert found.marks is scale.marks
-    assert Guarantee.of({"k": 3, "distinct_l": 5, "e": 0}, scale).thresholds.distinct_l == 5
-    assert Guarantee.of({"l": 2}).thresholds.marks.size == 0
+    assert Guarantee.of({"k": 3, "distinct_l": 5, "e": 0}, scale).rule.distinct_l == 5
+    assert Guarantee.of({"l": 2}).rule.marks.size == 0
 
 
 def test_what_a_table_can_keep_at_most():
     codes, scale = figure_1(int)
     counts = np.bincount(codes)
     [k, e] = Guarantee.of({"k": 3, "e": 10}, scale).promises
-    assert k.largest(counts) == 8
+    assert k.strongest(counts) == 8
     assert k.why_not(counts, "salary", None) == "`salary` has 8 distinct values"
-    assert e.largest(counts) == 31_000
+    assert e.strongest(counts) == 31_000
     assert e.why_not(counts, "salary", None) == "the values of `salary` span a range of 31,000"
 
 
 def test_a_range_without_a_scale_is_our_mistake():
-    with pytest.raises(InternalError, match="without a scale"):
+    with pytest.raises(InternalError, match="without its scale"):
         Guarantee.of({"k": 2, "e": 1})

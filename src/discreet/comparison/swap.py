@@ -125,9 +125,9 @@ def windows(counts: IntArray, guarantee: Guarantee, held: IntArray) -> tuple[Int
 
 def _sized(counts: IntArray, guarantee: Guarantee, held: IntArray) -> IntArray:
     """How far every rank reaches, for (k,e) on the values that occur."""
-    thresholds = guarantee.thresholds
+    rule = guarantee.rule
     values = np.repeat(np.arange(held.size), counts)
-    sized: IntArray = reaches(values, thresholds.marks[held], thresholds.distinct_l, thresholds.e)
+    sized: IntArray = reaches(values, rule.marks[held], rule.distinct_l, rule.e)
     return sized
 
 

@@ -4,56 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InternalError
+from discreet.errors import GuaranteeError, InternalError
+from discreet.guarantees.beta import Beta, EnhancedBeta
 from discreet.guarantees.distinct_l import DistinctL
 from discreet.guarantees.histograms import Histograms
 from discreet.guarantees.k import K
-from discreet.guarantees.k_e import DistinctK, E
+from discreet.guarantees.k_e import E
 from discreet.guarantees.l import L
-from discreet.values.positions import Marks, Scale
+from discreet.guarantees.promise import Counts, Fact, Promise
+from discreet.values.positions import Scale
 
-__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "Thresholds", "sentences"]
+if TYPE_CHECKING:
+    from discreet.values.rule import Rule
 
+__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "needed", "sentences"]
 
-class Promise(Protocol):
-    """One promise with its threshold."""
-
-    name: ClassVar[str]
-    least: ClassVar[int]
-    promise: ClassVar[str]
-
-    @property
-    def threshold(self) -> float: ...
-
-    def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
-        """Whether each group keeps the promise."""
-        ...
-
-    def largest(self, counts: npt.NDArray[np.int64]) -> float:
-        """The largest threshold that a table with these sensitive counts could keep at all."""
-        ...
-
-    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:
-        """Why such a table cannot keep it; `top` is the most frequent value of the column `name`."""
-        ...
-
-
-PROMISES: dict[str, type[Promise]] = {"k": K, "l": L, "distinct_l": DistinctL, "e": E}
-
-
-class Thresholds(NamedTuple):
-    """All thresholds, for the compiled kernels: 1, and no marks, promise nothing; `e` is told in marks."""
-
-    k: int
-    l: int
-    distinct_l: int
-    e: int | float
-    marks: Marks
+PROMISES: dict[str, type[Promise]] = {promise.name: promise for promise in (K, L, DistinctL, E, Beta, EnhancedBeta)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,35 +35,28 @@ class Guarantee:
     promises: tuple[Promise, ...]
 
     @classmethod
-    def of(cls, thresholds: Mapping[str, float], scale: Scale | None = None) -> Guarantee:
-        """The promises of a policy; `e` needs the scale of the sensitive column, and turns k into (k,e)."""
-
-        def promise(name: str, threshold: float) -> Promise:
-            if name == "e":
-                if scale is None:
-                    raise InternalError("a range was promised of a column without a scale")
-                return E(threshold, scale)
-            if name == "k":
-                return DistinctK(int(threshold)) if "e" in thresholds else K(int(threshold))
-            return L(int(threshold)) if name == "l" else DistinctL(int(threshold))
-
-        return cls(tuple(promise(name, threshold) for name, threshold in thresholds.items()))
+    def of(
+        cls, thresholds: Mapping[str, float], scale: Scale | None = None, population: Counts | None = None
+    ) -> Guarantee:
+        """The promises of a policy, with the facts about the sensitive column that they need."""
+        facts = {"scale": scale, "population": population}
+        found = []
+        for name, kind in _meant(thresholds).items():
+            given = {fact: facts[fact] for fact in kind.needs}
+            if any(fact is None for fact in given.values()):
+                raise InternalError(f"`{name}` was promised of a column without its {' and '.join(kind.needs)}")
+            found.append(kind(int(thresholds[name]) if kind.integral else thresholds[name], **given))
+        return cls(tuple(found))
 
     @property
-    def thresholds(self) -> Thresholds:
-        found = Thresholds(1, 1, 1, 0, np.zeros(0, np.int64))
+    def rule(self) -> Rule:
+        """All promises as the compiled kernels take them."""
+        from discreet.values.rule import Rule
+
+        rule = Rule()
         for promise in self.promises:
-            match promise:
-                case K():
-                    found = found._replace(k=promise.threshold)
-                case L():
-                    found = found._replace(l=promise.threshold)
-                case DistinctL():  # the k of (k,e) is one
-                    found = found._replace(distinct_l=max(promise.threshold, found.distinct_l))
-                case E():
-                    scale = promise.scale
-                    found = found._replace(e=scale.steps(promise.threshold), marks=scale.marks)
-        return found
+            rule = promise.enter(rule)
+        return rule
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         """Whether each group keeps every promise."""
@@ -100,10 +65,40 @@ class Guarantee:
             held &= promise.holds(histograms)
         return held
 
+    def feasible(self, counts: Counts, name: str, top: object) -> None:
+        """Raise unless a table with these sensitive counts keeps every promise as one group: else no partition can.
+
+        `top` is the most frequent value of the column `name`.
+        """
+        whole = Histograms.whole(counts)
+        for promise in self.promises:
+            if promise.holds(whole).all():
+                continue
+            best, larger = promise.strongest(counts), promise.stronger == "larger"
+            works = (best >= promise.weakest) if larger else (best > promise.weakest)
+            most = "largest" if larger else "smallest"
+            told = f"the {most} that works is {best:,}" if works else "no value of it works"
+            raise GuaranteeError(
+                f"{promise.name} = {promise.threshold} cannot be met: {promise.why_not(counts, name, top)}; {told}",
+                hint="lower the guarantee, or publish more rows" + (f", or {promise.remedy}" if promise.remedy else ""),
+            )
+
+
+def needed(thresholds: Mapping[str, float]) -> set[Fact]:
+    """What the promises of a policy need to know of the sensitive column."""
+    return {fact for kind in _meant(thresholds).values() for fact in kind.needs}
+
 
 def sentences(thresholds: Mapping[str, float]) -> list[str]:
     """The promises of a policy in words."""
-    kinds: dict[str, type[Promise]] = {**PROMISES, "k": DistinctK} if "e" in thresholds else PROMISES
+    kinds = _meant(thresholds)
     return [
-        kinds[name].promise.format(threshold=threshold, less=threshold - 1) for name, threshold in thresholds.items()
+        kinds[name].promise.format(threshold=threshold, less=threshold - 1, more=Decimal(repr(threshold)) + 1)
+        for name, threshold in thresholds.items()
     ]
+
+
+def _meant(thresholds: Mapping[str, float]) -> dict[str, type[Promise]]:
+    """What each promise of a policy is, beside the others: the k of (k,e) counts distinct values."""
+    other = {name: kind for each in thresholds for name, kind in PROMISES[each].beside.items()}
+    return {name: other.get(name, PROMISES[name]) for name in thresholds}

@@ -6,26 +6,32 @@ Source: Machanavajjhala et al. (ICDE 2006); the "l-diversity" of Byun et al. (SD
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
+from discreet.guarantees.promise import Counts, Plain
+
+if TYPE_CHECKING:
+    from discreet.values.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class DistinctL:
+class DistinctL(Plain):
     threshold: int
     name: ClassVar[str] = "distinct_l"
-    least: ClassVar[int] = 2
     promise: ClassVar[str] = "every group has at least {threshold} different sensitive values"
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.distinct >= self.threshold
 
-    def largest(self, counts: npt.NDArray[np.int64]) -> int:
+    def strongest(self, counts: Counts) -> int:
         return int(np.count_nonzero(counts))
 
-    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:  # noqa: ARG002
+    def why_not(self, counts: Counts, name: str, top: object) -> str:  # noqa: ARG002
         return f"`{name}` has {np.count_nonzero(counts):,} distinct values"
+
+    def enter(self, rule: Rule) -> Rule:
+        return rule._replace(distinct_l=max(rule.distinct_l, self.threshold))

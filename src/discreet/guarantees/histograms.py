@@ -32,6 +32,13 @@ class Histograms:
         starts = np.flatnonzero(np.concatenate(([True], group[1:] != group[:-1])))
         return cls(group, value, counts, starts, sizes)
 
+    @classmethod
+    def whole(cls, counts: npt.NDArray[np.int64]) -> Histograms:
+        """A table with these counts of values as one group."""
+        held = np.flatnonzero(counts).astype(np.int32)
+        starts, sizes = np.zeros(1, np.int64), np.array([counts.sum()], np.int64)
+        return cls(np.zeros_like(held), held, counts[held].astype(np.int32), starts, sizes)
+
     @property
     def tops(self) -> npt.NDArray[np.int32]:
         """The rows that hold the most frequent value of each group."""

@@ -6,15 +6,20 @@ Two promises that are made together; without e, k counts rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.distinct_l import DistinctL
 from discreet.guarantees.histograms import Histograms
+from discreet.guarantees.promise import Counts, Fact, Plain, Promise
 from discreet.values.positions import Scale
+
+if TYPE_CHECKING:
+    from discreet.values.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +30,18 @@ class DistinctK(DistinctL):
 
 
 @dataclass(frozen=True, slots=True)
-class E:
+class E(Plain):
     """The e of (k,e)."""
 
     threshold: float
     scale: Scale
     name: ClassVar[str] = "e"
-    least: ClassVar[int] = 0
     promise: ClassVar[str] = "in every group, the sensitive values span a range of at least {threshold}"
+    integral: ClassVar[bool] = False
+    weakest: ClassVar[float] = 0
+    needs: ClassVar[tuple[Fact, ...]] = ("scale",)
+    together: ClassVar[Mapping[str, str]] = {"k": "the number of distinct values"}
+    beside: ClassVar[Mapping[str, type[Promise]]] = {"k": DistinctK}
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         ends = np.append(histograms.starts[1:], histograms.values.size) - 1
@@ -40,9 +49,12 @@ class E:
         spans = marks[histograms.values[ends]] - marks[histograms.values[histograms.starts]]
         return np.asarray(spans >= self.scale.steps(self.threshold))
 
-    def largest(self, counts: npt.NDArray[np.int64]) -> float:
+    def strongest(self, counts: Counts) -> float:
         held = np.flatnonzero(counts)
         return self.scale.length(self.scale.marks[held[-1]] - self.scale.marks[held[0]])
 
-    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:  # noqa: ARG002
-        return f"the values of `{name}` span a range of {self.largest(counts):,}"
+    def why_not(self, counts: Counts, name: str, top: object) -> str:  # noqa: ARG002
+        return f"the values of `{name}` span a range of {self.strongest(counts):,}"
+
+    def enter(self, rule: Rule) -> Rule:
+        return rule._replace(e=self.scale.steps(self.threshold), marks=self.scale.marks)

@@ -6,28 +6,35 @@ Source: Machanavajjhala et al. (ICDE 2006) in the form of Xiao and Tao (VLDB 200
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
+from discreet.guarantees.promise import Counts, Plain
+
+if TYPE_CHECKING:
+    from discreet.values.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class L:
+class L(Plain):
     threshold: int
     name: ClassVar[str] = "l"
-    least: ClassVar[int] = 2
     promise: ClassVar[str] = "in every group, no sensitive value is held by more than 1 in {threshold} people"
+    remedy: ClassVar[str] = "coarsen or split the frequent value"
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.sizes // histograms.tops >= self.threshold
 
-    def largest(self, counts: npt.NDArray[np.int64]) -> int:
+    def strongest(self, counts: Counts) -> int:
         return int(counts.sum() // counts.max())
 
-    def why_not(self, counts: npt.NDArray[np.int64], name: str, top: object) -> str:
+    def why_not(self, counts: Counts, name: str, top: object) -> str:
         held, rows = counts.max(), counts.sum()
         share = f"held by {held:,} of {rows:,} rows ({held / rows:.1%})"
         return f"the value {top!r} of `{name}` is {share}, and at most 1/{self.threshold} may share a value"
+
+    def enter(self, rule: Rule) -> Rule:
+        return rule._replace(l=max(rule.l, self.threshold))

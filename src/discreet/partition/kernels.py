@@ -1,4 +1,4 @@
-"""Compiled steps that more than one partition takes: draw at random, count what fits, deal sorted rows out.
+"""Compiled steps that more than one partition takes: draw at random, deal sorted rows out, divide.
 
 All are linear in the rows they are given and hold no more than a few integers per row.
 """
@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numba as nb
 import numpy as np
 import numpy.typing as npt
+
+from discreet.values.rule import capacity
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 UIntArray: TypeAlias = npt.NDArray[np.uint64]
@@ -51,60 +53,6 @@ def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> In
 
 
 @nb.njit(cache=True, nogil=True)
-def capacity(counts: IntArray, k: int, l: int, distinct_l: int, e: float, marks: MarkArray) -> int:
-    """How many groups dealing these counts may make so that every group keeps all promises.
-
-    The most that work for `l` alone and for `k` with `distinct_l`; for others the most for which
-    rounding cannot break a promise. 0 when even one group breaks one. Dealing gives a group
-    floor(n/g) rows or more, at most ceil(c/g) of a value that c rows hold,
-    floor(sum of min(c, g) / g) distinct values or more, and one of the g smallest and one of the g
-    largest rows that are laid down first. `marks`, if any, tells where the values lie.
-    """
-    n, top = 0, 0
-    for c in counts:
-        n += c
-        top = max(top, c)
-    if n == 0:
-        return 0
-    g = n // max(k, l, 1)
-    if marks.size:
-        g = min(g, _wide_enough(counts, g, e, marks))
-    while g > 0:
-        if l > 1 and -(-top // g) * l > n // g:
-            g = n // (n // g + 1)  # the next at which groups are larger
-            continue
-        spread = 0
-        for c in counts:
-            spread += min(c, g)
-        if spread >= g * distinct_l:
-            return g
-        # concave in g, zero at zero: what fails here holds only further down
-        g = min(g - 1, spread // distinct_l)
-    return 0
-
-
-@nb.njit(cache=True, nogil=True)
-def _wide_enough(counts: IntArray, most: int, e: float, marks: MarkArray) -> int:
-    """The most groups, up to `most`, for which the g-th smallest and the g-th largest row lie `e` apart."""
-    fit, high = 0, most  # what fails for some number fails for every larger one
-    while fit < high:
-        g = fit + (high - fit + 1) // 2
-        low, rows = 0, 0
-        while rows < g and low < counts.size:
-            rows += min(counts[low], g)
-            low += 1
-        top, rows = counts.size, 0
-        while rows < g and top > 0:
-            top -= 1
-            rows += min(counts[top], g)
-        if top >= low - 1 and marks[top] - marks[low - 1] >= e:
-            fit = g
-        else:
-            high = g - 1
-    return fit
-
-
-@nb.njit(cache=True, nogil=True)
 def deal_out(counts: IntArray, groups: int, out: IntArray, first: int) -> None:
     """Deal sorted rows round-robin: write to `out` the group of each row, rows being sorted by value.
 
@@ -132,24 +80,21 @@ def deal_out(counts: IntArray, groups: int, out: IntArray, first: int) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
-def deal_cells(edges, values, rows, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
+def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
     """Deal every cell by itself; groups are numbered in the order of the cells."""
     groups = np.empty(values.size, np.int32)
     first = 0
     for cell in range(edges.size - 1):
         a, b = edges[cell], edges[cell + 1]
         by_value = np.argsort(values[a:b], kind="mergesort")
-        counts = np.empty(b - a, np.int64)
-        marks_here = np.empty(b - a if marks.size else 0, marks.dtype)
+        counts, held = np.empty(b - a, np.int64), np.empty(b - a, np.int32)
         runs = 0
         for i in range(b - a):
-            if i == 0 or values[a + by_value[i]] != values[a + by_value[i - 1]]:
-                counts[runs] = 0
-                if marks.size:
-                    marks_here[runs] = marks[values[a + by_value[i]]]
+            if i == 0 or values[a + by_value[i]] != held[runs - 1]:
+                counts[runs], held[runs] = 0, values[a + by_value[i]]
                 runs += 1
             counts[runs - 1] += 1
-        g = capacity(counts[:runs], k, l, distinct_l, e, marks_here[:runs])
+        g = capacity(counts[:runs], held[:runs], rule)
         dealt = np.empty(b - a, np.int32)
         deal_out(counts[:runs], g, dealt, first)
         for i in range(b - a):

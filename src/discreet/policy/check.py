@@ -93,12 +93,15 @@ def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
     for name, threshold in guarantee.items():
         if not isinstance(name, str) or name not in PROMISES:
             yield Mistake(f"guarantee.{name}", f"is not a guarantee; {nearest(str(name), PROMISES)}")
-        elif not is_number(threshold, whole=name != "e"):
-            expected = "a number" if name == "e" else "a whole number"
+        elif not is_number(threshold, whole=PROMISES[name].integral):
+            expected = "a whole number" if PROMISES[name].integral else "a number"
             yield Mistake(f"guarantee.{name}", f"expected {expected}, got {shown(threshold)}")
-        elif threshold < PROMISES[name].least:
-            least = PROMISES[name].least
-            yield Mistake(f"guarantee.{name}", f"expected {least} or more, got {threshold}: less promises nothing")
+        elif PROMISES[name].stronger == "smaller" and threshold <= PROMISES[name].weakest:
+            weakest, what = PROMISES[name].weakest, "the smaller, the stronger, but no groups keep less"
+            yield Mistake(f"guarantee.{name}", f"expected more than {weakest}, got {threshold}: {what}")
+        elif threshold < PROMISES[name].weakest:
+            weakest = PROMISES[name].weakest
+            yield Mistake(f"guarantee.{name}", f"expected {weakest} or more, got {threshold}: less promises nothing")
 
 
 def _tables(values: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -149,8 +152,9 @@ def _measured(meant: Meant, sensitive: Any) -> Iterator[Mistake]:
     held = f"`{meant.sensitive}` holds {sensitive.type}"
     if meant.publication is not None and PUBLICATIONS[meant.publication].numeric:
         yield Mistake("publication", f"`{meant.publication}` needs numbers or dates, but {held}; use `anatomy`")
-    if "e" in (meant.guarantee or {}):
-        yield Mistake("guarantee.e", f"a range needs numbers or dates, but {held}; use `l` or `distinct_l`")
+    for name in meant.guarantee or {}:
+        if name in PROMISES and "scale" in PROMISES[name].needs:
+            yield Mistake(f"guarantee.{name}", f"a range needs numbers or dates, but {held}; use `l` or `distinct_l`")
 
 
 def _is_texts(value: Any) -> bool:

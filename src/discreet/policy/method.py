@@ -20,10 +20,16 @@ from discreet.words import nearest
 def method_mistakes(meant: Meant) -> Iterator[Mistake]:
     """Combinations that make no sense."""
     guarantee = meant.guarantee or {}
-    if meant.grouped and "e" in guarantee and "k" not in guarantee:
-        yield Mistake("guarantee.e", "is promised together with k, the number of distinct values; add it")
-    if "e" in guarantee and meant.missing_sensitive == "value":
-        yield Mistake("missing_sensitive", 'a missing value has no place in a range; use "withhold" or leave e out')
+    for name, promise in ((name, PROMISES[name]) for name in guarantee if name in PROMISES):
+        for other, what in promise.together.items():
+            if meant.grouped and other not in guarantee:
+                yield Mistake(f"guarantee.{name}", f"is promised together with {other}, {what}; add it")
+        if "scale" in promise.needs and meant.missing_sensitive == "value":
+            what = f'a missing value has no place in a range; use "withhold" or leave {name} out'
+            yield Mistake("missing_sensitive", what)
+        if "population" in promise.needs and _is_share((meant.options or {}).get("suppression", 0)):
+            what = f"`{name}` compares groups with the rows that are published, so none may be left out on the way"
+            yield Mistake("options.suppression", f"{what}; set it to 0")
     partition = PARTITIONS.get(meant.partition or "") if meant.grouped else None
     if partition is not None and guarantee:
         yield from _partition(partition, guarantee)
@@ -42,7 +48,7 @@ def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[M
             yield Mistake("partition", f"`{partition.name}` cannot keep the promise `{name}`; {others}")
     sound = {name: least for name, least in guarantee.items() if name in partition.keeps and is_number(least)}
     rows = sound.get("l", 0) if partition.name == "anatomize" else 0
-    if rows >= PROMISES["l"].least and any(threshold > rows for threshold in sound.values()):
+    if rows >= PROMISES["l"].weakest and any(threshold > rows for threshold in sound.values()):
         what = f"makes groups of l = {rows} rows, too few for the other promises"
         yield Mistake("partition", f"`{partition.name}` {what}; {others}")
 
@@ -79,6 +85,10 @@ def _publication(meant: Meant) -> Iterator[Mistake]:
         if getattr(meant, key) is not None and meant.publication != publication:
             yield Mistake(key, f"belongs to the publication `{publication}`")
     yield from PUBLICATIONS[meant.publication].check(meant)
+
+
+def _is_share(value: Any) -> bool:
+    return is_number(value, whole=False) and 0 < value <= 1
 
 
 def is_number(value: Any, *, whole: bool = True) -> bool:

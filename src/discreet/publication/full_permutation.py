@@ -79,7 +79,7 @@ def _check(meant: Meant) -> Iterator[Mistake]:
     """Where every column is sensitive, groups can only be large."""
     if meant.sensitive is not None:
         return
-    if any(name in PROMISES and name != "k" for name in meant.guarantee or {}):
+    if any(name in PROMISES and PROMISES[name].of_values for name in meant.guarantee or {}):
         what = "without `sensitive`, only the size of groups can be promised"
         yield Mistake("guarantee", f"{what}; write {{ k = 5 }}, or name the sensitive column")
     if meant.missing_sensitive not in ("error", None):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.errors import GuaranteeError, InternalError, Mistake
-from discreet.guarantees import Guarantee, sentences
+from discreet.guarantees import PROMISES, Guarantee, sentences
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.join.join import join
 from discreet.policy import Policy
@@ -50,7 +50,11 @@ def _check(meant: Meant) -> Iterator[Mistake]:
         yield Mistake("join", "is missing: the identifier by which rows of the public table are found")
     elif meant.join and meant.identifiers is not None and meant.join not in meant.identifiers:
         yield Mistake("join", f"`{meant.join}` is not among the `identifiers`")
-    if meant.guarantee is not None and ("k" not in meant.guarantee or "e" in meant.guarantee):
+    if meant.guarantee is not None and not {"k"} <= meant.guarantee.keys() & PROMISES.keys() <= {
+        "k",
+        "l",
+        "distinct_l",
+    }:
         yield Mistake("guarantee", "a join promises k, and k alone or with l or distinct_l; write { k = 5 }")
     if meant.partition not in {"auto", *PARTITIONED, None}:
         yield Mistake("partition", "a join is made with `mondrian` or `topdown`")
@@ -70,7 +74,7 @@ def _group(prepared: Prepared) -> Grouped:
         raise InternalError("a join was to be made without a public table")
     axes = joint_axes(prepared.table, prepared.public, policy)
     space = [axis.dimension for axis in axes]
-    k = guarantee.thresholds.k
+    k = guarantee.rule.k
     if space[0].codes.size < k:
         everyone = f"the private and the public table have {space[0].codes.size:,} people together"
         raise GuaranteeError(f"k = {k} cannot be met: {everyone}", hint="lower k, or use a larger public table")

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.errors import GuaranteeError, InputError, InternalError
-from discreet.guarantees import Guarantee, Histograms, Scale
+from discreet.errors import InputError, InternalError
+from discreet.guarantees import Guarantee, Histograms, Scale, needed
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
@@ -181,7 +181,7 @@ def _sensitive(table: Table, policy: Policy) -> Codes:
         raise InputError(
             f"the sensitive column `{policy.sensitive}` has {codes.counts()[-1]:,} missing values",
             hint='set missing_sensitive = "withhold" to leave those rows out'
-            + ("" if "e" in policy.guarantee else ', or "value" to publish them as a value of their own'),
+            + ("" if "scale" in needed(policy.guarantee) else ', or "value" to publish them as a value of their own'),
         )
     if codes.codes.size == 0:
         raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
@@ -199,27 +199,14 @@ def _nothing(rows: int) -> Codes:
 
 
 def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
-    """The guarantee of a policy, on the scale of the sensitive column if it promises ranges."""
-    scale = Scale.of(sensitive.domain, policy.sensitive_column) if "e" in policy.guarantee else None
-    return Guarantee.of(policy.guarantee, scale)
+    """The guarantee of a policy, about the sensitive column of the rows that are published."""
+    needs = needed(policy.guarantee)
+    scale = Scale.of(sensitive.domain, policy.sensitive_column) if "scale" in needs else None
+    return Guarantee.of(policy.guarantee, scale, sensitive.counts() if "population" in needs else None)
 
 
 def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
     """Raise unless the whole table, as one group, keeps every promise: then no partition of it can."""
     counts = sensitive.counts()
-    held = np.flatnonzero(counts).astype(np.int32)
-    size = np.array([counts.sum()])
-    whole = Histograms(np.zeros_like(held), held, counts[held].astype(np.int32), np.array([0]), size)
-    for promise in guarantee.promises:
-        if promise.holds(whole).all():
-            continue
-        largest = promise.largest(counts)
-        at_most = f"the largest that works is {largest:,}" if largest >= promise.least else "no value of it works"
-        most = int(counts.argmax())
-        top = sensitive.domain[most].as_py() if most < len(sensitive.domain) else None
-        why = promise.why_not(counts, name, top)
-        raise GuaranteeError(
-            f"{promise.name} = {promise.threshold} cannot be met: {why}; {at_most}",
-            hint="lower the guarantee, or publish more rows"
-            + (", or coarsen or split the frequent value" if promise.name == "l" else ""),
-        )
+    most = int(counts.argmax())
+    guarantee.feasible(counts, name, sensitive.domain[most].as_py() if most < len(sensitive.domain) else None)

@@ -8,12 +8,17 @@ from hypothesis import strategies as st
 
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.deal import assign, plan
-from discreet.partition.kernels import capacity, deal_out
+from discreet.partition.kernels import deal_out
 from discreet.values.random import RandomSource
+from discreet.values.rule import Rule
+from discreet.values.rule import capacity as capacity_of
 
-NO_RANGE = 0, np.zeros(0, np.int64)
 COUNTS = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 THRESHOLDS = st.tuples(st.integers(1, 9), st.integers(1, 5), st.integers(1, 6))
+
+
+def capacity(counts, *rule):
+    return capacity_of(counts, np.arange(counts.size), Rule(*rule))
 
 
 def dealt(counts, groups):
@@ -55,7 +60,7 @@ def most_by_brute_force(counts, thresholds):
 @given(counts=COUNTS, thresholds=THRESHOLDS, alone=st.booleans())
 def test_capacity_under_l_alone_and_without_it(counts, thresholds, alone):
     k, l, distinct_l = (1, thresholds[1], 1) if alone else (thresholds[0], 1, thresholds[2])
-    assert capacity(np.array(counts), k, l, distinct_l, *NO_RANGE) == most_by_brute_force(counts, (k, l, distinct_l))
+    assert capacity(np.array(counts), k, l, distinct_l) == most_by_brute_force(counts, (k, l, distinct_l))
 
 
 @settings(max_examples=250, deadline=None)
@@ -71,13 +76,13 @@ def test_capacity_is_the_most_that_no_rounding_can_break(counts, thresholds):
         spread = sum(min(count, g) for count in counts) // g
         return n // g >= k and (l == 1 or -(-max(counts) // g) * l <= n // g) and spread >= distinct_l
 
-    assert capacity(np.array(counts), *thresholds, *NO_RANGE) == max(filter(safe, range(1, n + 1)), default=0)
+    assert capacity(np.array(counts), *thresholds) == max(filter(safe, range(1, n + 1)), default=0)
 
 
 @settings(max_examples=250, deadline=None)
 @given(counts=COUNTS, thresholds=THRESHOLDS)
 def test_capacity_is_never_too_much(counts, thresholds):
-    groups = capacity(np.array(counts), *thresholds, *NO_RANGE)
+    groups = capacity(np.array(counts), *thresholds)
     whole = Counter(dict(enumerate(counts)))
     assert (groups > 0) == keeps(whole, *thresholds)
     if groups:
@@ -103,7 +108,7 @@ def test_surplus_comes_last(counts, groups):
 
 def test_values_come_first_even_when_some_have_a_surplus():
     """Six of the first value and one each of three others, k = 3: both groups still have all the variety there is."""
-    groups = plan(np.array([6, 1, 1, 1, 1]), 4, 1, 3, *NO_RANGE).tolist()
+    groups = plan(np.array([6, 1, 1, 1, 1]), Rule(4, 1, 3)).tolist()
     members = [
         [value for value, group in zip([0] * 6 + [1, 2, 3, 4], groups, strict=True) if group == g] for g in (0, 1)
     ]
@@ -139,4 +144,4 @@ def test_capacity_under_k_and_e(counts, gaps, distinct_l, e, floats):
 
 
 def test_an_empty_histogram_has_no_groups():
-    assert capacity(np.zeros(3, np.int64), 1, 1, 1, *NO_RANGE) == 0
+    assert capacity(np.zeros(3, np.int64), 1, 1, 1) == 0

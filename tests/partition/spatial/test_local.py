@@ -13,6 +13,7 @@ from discreet.guarantees import Guarantee, Scale
 from discreet.partition.spatial import local
 from discreet.partition.spatial.local import assign
 from discreet.values.random import RandomSource
+from discreet.values.rule import Rule
 
 MARKS = np.cumsum([0, 1, 5, 2, 1, 9, 1, 3])
 
@@ -56,7 +57,7 @@ def cut(points, values, thresholds):
     spans = np.maximum(points.max(axis=0), 1).astype(np.int64)
     rows = np.arange(len(values), dtype=np.int32)
     scratch = points.copy(), values.copy(), rows.copy()
-    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, *thresholds, MARKS)
+    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, Rule(*thresholds, MARKS))
     edges = [*starts.tolist(), len(values)]
     found = [(tuple(q), value) for q, value in zip(points.tolist(), values.tolist(), strict=True)]
     return [found[a:b] for a, b in pairwise(edges)], rows.tolist(), spans.tolist()

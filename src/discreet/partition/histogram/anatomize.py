@@ -20,7 +20,7 @@ from discreet.values.random import RandomSource
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at."""
-    l = guarantee.thresholds.l
+    l = guarantee.rule.l
     counts = np.bincount(sensitive)
     return carry_out(plan(counts, l, secret.words(l)), sensitive, counts, secret)
 

@@ -14,19 +14,20 @@ import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.plan import carry_out
-from discreet.partition.kernels import IntArray, MarkArray, capacity, deal_out
+from discreet.partition.kernels import IntArray, deal_out
 from discreet.values.random import RandomSource
+from discreet.values.rule import Rule, capacity
 
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row; quasi-identifiers are not looked at."""
     counts = np.bincount(sensitive)
-    return carry_out(plan(counts, *guarantee.thresholds), sensitive, counts, secret)
+    return carry_out(plan(counts, guarantee.rule), sensitive, counts, secret)
 
 
 @nb.njit(cache=True, nogil=True)
-def plan(counts: IntArray, k: int, l: int, distinct_l: int, e: float, marks: MarkArray) -> IntArray:
+def plan(counts: IntArray, rule: Rule) -> IntArray:
     """The group of the i-th row when rows are sorted by value."""
     out = np.empty(counts.sum(), np.int32)
-    deal_out(counts, capacity(counts, k, l, distinct_l, e, marks), out, 0)
+    deal_out(counts, capacity(counts, np.arange(counts.size), rule), out, 0)
     return out

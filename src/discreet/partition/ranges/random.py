@@ -24,9 +24,9 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     The paper scans rows as they stand. Neighbours in the table would then share a group, and the
     order of the table, which may follow anything, would reach the release; so the order is drawn.
     """
-    thresholds = guarantee.thresholds
+    rule = guarantee.rule
     order = shuffle(secret.words(sensitive.size))
-    groups: IntArray = _scan(order, sensitive, thresholds.marks, thresholds.distinct_l, thresholds.e)
+    groups: IntArray = _scan(order, sensitive, rule.marks, rule.distinct_l, rule.e)
     return groups
 
 

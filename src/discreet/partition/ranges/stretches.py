@@ -26,8 +26,8 @@ def assign_sorted(plan: Plan, sensitive: IntArray, guarantee: Guarantee, secret:
     """The group of every row, by a plan made from the counts and marks of the values that occur."""
     counts = np.bincount(sensitive)
     held = np.flatnonzero(counts)
-    thresholds = guarantee.thresholds
-    made = plan(counts[held], thresholds.marks[held], thresholds.distinct_l, thresholds.e)
+    rule = guarantee.rule
+    made = plan(counts[held], rule.marks[held], rule.distinct_l, rule.e)
     return carry_out(made, sensitive, counts, secret)
 
 

@@ -21,9 +21,10 @@ import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, MarkArray, capacity, deal_out
+from discreet.partition.kernels import IntArray, MarkArray, deal_out
 from discreet.partition.ranges.stretches import assign_sorted
 from discreet.values.random import RandomSource
+from discreet.values.rule import Rule, capacity
 
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
@@ -206,7 +207,7 @@ def _divide(edges, places, values, counts, marks, k, e):  # type: ignore[no-unty
                 pieces.append((held[lower > 0], lower[lower > 0]))
                 continue
             dealt = np.empty(rows.sum(), np.int32)
-            hands = capacity(rows, 1, 1, k, e, marks[held]) if dealt.size >= 2 * k else 1
+            hands = capacity(rows, held, Rule(1, 1, k, e, marks, ())) if dealt.size >= 2 * k else 1
             deal_out(rows, hands, dealt, groups)
             groups += hands
             at = 0

@@ -16,6 +16,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.rule import at_least, kept, nothing, see
+
 MANY, SAMPLE, SHARE = 4_096, 8_192, 16
 
 
@@ -28,27 +30,19 @@ class Scale(NamedTuple):
     costs: npt.NDArray[np.float64]
 
 
-class Asked(NamedTuple):
-    """What each part must keep: rows, and diversity."""
-
-    rows: int
-    l: int
-    distinct_l: int
-
-
 @nb.njit(cache=True, nogil=True)
-def divide(codes, values, rows, scale, asked):  # type: ignore[no-untyped-def]
+def divide(codes, values, rows, scale, rule):  # type: ignore[no-untyped-def]
     """Order rows so that parts stand together; return where they start, ascending."""
-    starts = np.empty(rows.size // max(asked.rows, 1) + 1, np.int64)
+    starts = np.empty(rows.size // max(rule.k, 1) + 1, np.int64)
     number = numbers(scale)
     found = 0
     stack = [(0, rows.size)]
     while stack:
         a, b = stack.pop()
         size = -1
-        if b - a >= 2 * asked.rows:
+        if b - a >= 2 * rule.k:
             here, left = rows[a:b].copy(), np.empty(b - a, np.bool_)
-            if cut(codes, values, here, scale, asked, -1, number, left)[0] >= 0:
+            if cut(codes, values, here, scale, rule, -1, number, left)[0] >= 0:
                 size = _part(rows[a:b], here, left)
         if size < 0:
             starts[found] = a
@@ -84,7 +78,7 @@ def numbers(scale):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def cut(codes, values, rows, scale, asked, column, number, left):  # type: ignore[no-untyped-def]
+def cut(codes, values, rows, scale, rule, column, number, left):  # type: ignore[no-untyped-def]
     """The column of the best cut, or of the best in one column, and what it saves; -1 if none saves anything.
 
     Write which rows are left of it.
@@ -95,16 +89,14 @@ def cut(codes, values, rows, scale, asked, column, number, left):  # type: ignor
         # of many rows first a sample, and cuts far from the ends; what holds of it must hold of all rows
         some = rows[:: max(step, 1)].copy()
         side = np.empty(some.size, np.bool_)
-        fewest = max(asked.rows // max(step, 1), some.size // SHARE if n > MANY and step >= 0 else 0)
-        found, saved = _search(
-            codes, values, some, scale, Asked(fewest, asked.l, asked.distinct_l), column, number, side
-        )
+        fewest = max(rule.k // max(step, 1), some.size // SHARE if n > MANY and step >= 0 else 0)
+        found, saved = _search(codes, values, some, scale, at_least(fewest, rule), column, number, side)
         if step < 0 or n <= MANY:
             left[:] = side
             return found, saved
         if found >= 0:
             _apply(codes[found], rows, some, side, scale.is_set[found], left)
-            if _parts_hold(values, rows, left, asked):
+            if _parts_hold(values, rows, left, rule):
                 return found, saved * max(step, 1)
         step = -1
 
@@ -128,19 +120,22 @@ def _apply(codes, rows, some, side, is_set, left):  # type: ignore[no-untyped-de
 
 
 @nb.njit(cache=True, nogil=True)
-def _parts_hold(values, rows, left, asked):  # type: ignore[no-untyped-def]
+def _parts_hold(values, rows, left, rule):  # type: ignore[no-untyped-def]
     counts = np.zeros((2, values.max() + 1), np.int64)
     for i in range(rows.size):
         counts[np.int64(left[i]), values[rows[i]]] += 1
     for part in range(2):
-        size, distinct = counts[part].sum(), (counts[part] > 0).sum()
-        if size < asked.rows or distinct < asked.distinct_l or counts[part].max() * asked.l > size:
+        held, so_far = np.flatnonzero(counts[part]), nothing()
+        for v in held:
+            so_far = see(so_far, v, counts[part, v], True, rule)
+        size = counts[part].sum()
+        if not kept(so_far, size, rule):
             return False
     return True
 
 
 @nb.njit(cache=True, nogil=True)
-def _search(codes, values, rows, scale, asked, column, number, left):  # type: ignore[no-untyped-def]
+def _search(codes, values, rows, scale, rule, column, number, left):  # type: ignore[no-untyped-def]
     """The best cut of all rows that are given, as in `cut`."""
     d, n = codes.shape[0], rows.size
     here, kinds = np.empty((d, n), np.int32), np.ones(d, np.int64)
@@ -155,7 +150,7 @@ def _search(codes, values, rows, scale, asked, column, number, left):  # type: i
     for i in range(n):
         held[i] = values[rows[i]]
     seen, stamp = np.zeros((d, n), np.int32), 0
-    counts = np.zeros(held.max() + 1, np.int64)
+    counts = np.zeros(held.max() + 1, np.int32)
     costs, left_costs = np.empty(n + 1), np.empty(n + 1)
     holds, left_holds = np.empty(n + 1, np.bool_), np.empty(n + 1, np.bool_)
     best, best_cost, best_size, best_order = -1, np.inf, 0, np.empty(0, np.int64)
@@ -165,8 +160,8 @@ def _search(codes, values, rows, scale, asked, column, number, left):  # type: i
             continue
         keys = _ranks(here[j], kinds[j]) if scale.is_set[j] else here[j]
         order = _arranged(keys)
-        _sweep(here, held, order, scale, asked, seen, stamp + 1, counts, left_costs, left_holds)
-        _sweep(here, held, order[::-1].copy(), scale, asked, seen, stamp + 2, counts, costs, holds)
+        _sweep(here, held, order, scale, rule, seen, stamp + 1, counts, left_costs, left_holds)
+        _sweep(here, held, order[::-1].copy(), scale, rule, seen, stamp + 2, counts, costs, holds)
         stamp += 2
         whole = costs[n]
         for size in range(1, n):
@@ -231,14 +226,14 @@ def _arranged(keys):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def _sweep(here, held, order, scale, asked, seen, stamp, counts, costs, holds):  # type: ignore[no-untyped-def]
+def _sweep(here, held, order, scale, rule, seen, stamp, counts, costs, holds):  # type: ignore[no-untyped-def]
     """What the first so many rows cost together, and whether they hold; `seen` bears no such stamp yet."""
     d, n = here.shape
     low, high, kinds = np.empty(d, np.int32), np.empty(d, np.int32), np.zeros(d, np.int64)
     for m in range(d):
         low[m] = high[m] = here[m, order[0]]
     counts[:] = 0
-    top, distinct, cost = np.int64(0), 0, 0.0
+    so_far, cost = nothing(), 0.0
     costs[0], holds[0] = 0.0, False
     for i in range(n):
         row = order[i]
@@ -258,7 +253,6 @@ def _sweep(here, held, order, scale, asked, seen, stamp, counts, costs, holds): 
                 high[m] = code
         v = held[row]
         counts[v] += 1
-        top = max(top, counts[v])
-        distinct += counts[v] == 1
+        so_far = see(so_far, v, counts[v], counts[v] == 1, rule)
         costs[i + 1] = cost * (i + 1)
-        holds[i + 1] = i + 1 >= asked.rows and top * asked.l <= i + 1 and distinct >= asked.distinct_l
+        holds[i + 1] = kept(so_far, i + 1, rule)

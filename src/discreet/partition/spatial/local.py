@@ -18,13 +18,14 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, deal_cells, shuffle
 from discreet.values.random import RandomSource
+from discreet.values.rule import fewest_rows, kept, nothing, see
 
 COARSE = 1 << 18  # rows below which a cell is left to one thread
 
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
     """The group of every row."""
-    n, thresholds = sensitive.size, guarantee.thresholds
+    n, rule = sensitive.size, guarantee.rule
     order = shuffle(secret.words(n))
     spans = np.array([max(int(column.max()), 1) for column in quasi], np.int64)
     dtype = np.uint16 if not quasi or spans.max() < 2**16 else np.uint32
@@ -39,22 +40,22 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
         scratch = points.copy(), values.copy(), order.copy()
 
         def cut(low: int, high: int, coarse: int) -> IntArray:
-            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, *thresholds)
+            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule)
             return starts
 
         starts = cut(0, n, COARSE)
         ends = np.append(starts[1:], n)
         finer = threads.map(lambda ends: cut(int(ends[0]), int(ends[1]), 0), zip(starts, ends, strict=True))
         starts = np.concatenate(list(finer))
-    groups: IntArray = deal_cells(np.append(starts, n), values, order, *thresholds)
+    groups: IntArray = deal_cells(np.append(starts, n), values, order, rule)
     return groups
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
+def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where the cells start, ascending."""
     d = points.shape[1]
-    fewest = max(k, l, distinct_l, 1)
+    fewest = fewest_rows(rule)
     left, right = np.zeros(values.max() + 1, np.int32), np.zeros(values.max() + 1, np.int32)
     histogram = np.zeros(4 * 1024, np.int64)
     least, most = np.empty(d, np.int64), np.empty(d, np.int64)
@@ -90,7 +91,7 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
                     size = under + take
                     if min(size, b - a - size) < fewest:
                         continue
-                    if _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l, e, marks):
+                    if _fits(points, values, a, b, j, code, take, size, left, right, rule):
                         _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
                         middle = a + size
                         break
@@ -146,31 +147,19 @@ def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, s
 
 
 @nb.njit(cache=True, nogil=True)
-def _fits(points, values, a, b, j, code, take, size, left, right, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
+def _fits(points, values, a, b, j, code, take, size, left, right, rule):  # type: ignore[no-untyped-def]
     """Whether both halves of a cut keep all promises; `left` and `right` are all zero before and after."""
-    left_top, right_top, left_distinct, right_distinct = 0, 0, 0, 0
-    left_low, left_high, right_low, right_high = left.size, -1, left.size, -1
+    on_left, on_right = nothing(), nothing()
     for i in range(a, b):
         c, v = points[i, j], values[i]
         if c < code or (c == code and take > 0):
             take -= c == code
             left[v] += 1
-            left_top = max(left_top, left[v])
-            left_distinct += left[v] == 1
-            left_low, left_high = min(left_low, v), max(left_high, v)
+            on_left = see(on_left, v, left[v], left[v] == 1, rule)
         else:
             right[v] += 1
-            right_top = max(right_top, right[v])
-            right_distinct += right[v] == 1
-            right_low, right_high = min(right_low, v), max(right_high, v)
+            on_right = see(on_right, v, right[v], right[v] == 1, rule)
     for i in range(a, b):
         left[values[i]] = 0
         right[values[i]] = 0
-    if marks.size and min(marks[left_high] - marks[left_low], marks[right_high] - marks[right_low]) < e:
-        return False
-    return (
-        min(size, b - a - size) >= k
-        and left_top * l <= size
-        and right_top * l <= b - a - size
-        and min(left_distinct, right_distinct) >= distinct_l
-    )
+    return kept(on_left, size, rule) and kept(on_right, b - a - size, rule)

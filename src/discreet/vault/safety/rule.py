@@ -37,7 +37,7 @@ class Rule:
         """The rule of a policy's guarantee."""
         if not thresholds.keys() <= {"k", "l", "distinct_l"} or not thresholds.keys() & {"l", "distinct_l"}:
             raise InternalError("a vault was asked for a guarantee other than l or distinct_l, with or without k")
-        found = Guarantee.of(thresholds).thresholds
+        found = Guarantee.of(thresholds).rule
         return cls(found.k, found.l, found.distinct_l, withheld, growth)
 
     @property

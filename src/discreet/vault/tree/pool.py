@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.spatial.least_loss import Asked, Scale, cut, divide, numbers
-from discreet.vault.safety.rule import Rule
+from discreet.partition.spatial.least_loss import Scale, cut, divide, numbers
+from discreet.values.rule import Rule
+from discreet.vault.safety import rule as vault_rule
 from discreet.vault.tree.model import Box, Column, Cut, Flags, Floats, Ints
 
 Codes = npt.NDArray[np.int32]
@@ -41,37 +42,37 @@ class Pool:
         scale = Scale(starts, np.concatenate([np.zeros(0), *places]), is_set, costs)
         return cls(codes, np.unique(sensitive, return_inverse=True)[1].astype(np.int32), scale)
 
-    def cut(self, rows: Ints, asked: Asked, column: int = -1) -> tuple[int, Flags] | None:
+    def cut(self, rows: Ints, rule: Rule, column: int = -1) -> tuple[int, Flags] | None:
         """The column of the best cut, in one column or in any, and which of some rows it puts to the left."""
-        if rows.size < 2 * asked.rows:
+        if rows.size < 2 * rule.k:
             return None
         left = np.empty(rows.size, np.bool_)
-        found, _ = cut(self.codes, self.values, rows, self.scale, asked, column, numbers(self.scale), left)
+        found, _ = cut(self.codes, self.values, rows, self.scale, rule, column, numbers(self.scale), left)
         return (int(found), left) if found >= 0 else None
 
-    def cuts(self, rows: Ints, tries: Sequence[Asked]) -> Iterator[tuple[int, Flags]]:
+    def cuts(self, rows: Ints, tries: Sequence[Rule]) -> Iterator[tuple[int, Flags]]:
         """Cuts that are worth a try: the best of all, and the best of each column, each time something is asked."""
         best = self.cut(rows, tries[0])
         if best is None:
             return
         yield best
         seen = {best[1].tobytes()}
-        for asked in tries:
+        for rule in tries:
             for column in range(len(self.codes)):
-                found = self.cut(rows, asked, column)
+                found = self.cut(rows, rule, column)
                 if found is not None and found[1].tobytes() not in seen:
                     seen.add(found[1].tobytes())
                     yield found
 
-    def divide(self, rows: Ints, asked: Asked) -> tuple[Ints, Ints]:
+    def divide(self, rows: Ints, rule: Rule) -> tuple[Ints, Ints]:
         """Cut some rows, and parts again, until no cut saves anything: rows part by part, and where parts start."""
         order = rows.copy()
-        return order, divide(self.codes, self.values, order, self.scale, asked)
+        return order, divide(self.codes, self.values, order, self.scale, rule)
 
 
-def asked(rule: Rule, rows: int = 0) -> Asked:
+def asked(rule: vault_rule.Rule, rows: int = 0) -> Rule:
     """What the parts of a cut must keep by a rule, and at least so many rows."""
-    return Asked(max(rule.fewest, rows), rule.l, rule.distinct_l)
+    return Rule(max(rule.fewest, rows), rule.l, rule.distinct_l)
 
 
 def cut_between(column: int, kind: str, left: Floats, right: Floats) -> Cut:

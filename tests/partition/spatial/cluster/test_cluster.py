@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from discreet import Policy, publish
 from discreet.errors import GuaranteeError, InputError, PolicyError
 from discreet.guarantees import Histograms
-from discreet.partition.kernels import capacity, deal_out, shuffle
+from discreet.partition.kernels import deal_out, shuffle
 from discreet.partition.spatial.cluster import cluster, halve
 from discreet.partition.spatial.cluster.cluster import assign, in_order
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Dimension, penalties
 from discreet.values.random import RandomSource
+from discreet.values.rule import capacity
 from partition.spatial.spaces import as_sets, cases, guarantee, keeps, members, named, ranged, tree, untouched
 
 BOUNDARIES = ("moved", "fixed")
@@ -113,8 +114,7 @@ def dealt_by_hand(sensitive, parts, rule):
     for rows in parts:
         by_value = sorted(rows, key=lambda row: sensitive[row])
         values, counts = np.unique(sensitive[rows], return_counts=True)
-        marks = rule.marks[values] if rule.marks.size else rule.marks
-        g = capacity(counts, rule.k, rule.l, rule.distinct_l, rule.e, marks)
+        g = capacity(counts, values, rule)
         if counts.max() <= g:
             groups[by_value] = [first + i % g for i in range(len(rows))]
         else:
@@ -141,7 +141,7 @@ def test_cluster_is_algorithm_2(case, seed, tries, boundary):
     rows, words = shuffle(secret.words(sensitive.size)).tolist(), secret.words(sensitive.size)
     lines = [in_order(dimension) for dimension in space]
     parts = parts_by_hand(lines, sensitive, promised, rows, words, tries=tries, boundary=boundary)
-    assert groups.tolist() == dealt_by_hand(sensitive, parts, guarantee(promised).thresholds).tolist()
+    assert groups.tolist() == dealt_by_hand(sensitive, parts, guarantee(promised).rule).tolist()
 
 
 @settings(max_examples=200, deadline=None)
@@ -171,7 +171,7 @@ def test_boundaries_move_as_little_as_possible(data, values):
     order = np.array(data.draw(st.permutations(range(n))), np.int32)
     wanted, fewer = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
     goes_right, works, held = np.zeros(n, np.bool_), np.empty(n + 1, np.bool_), np.empty(n, np.int32)
-    rule, counts = guarantee({"l": l}).thresholds, np.zeros(6, np.int32)
+    rule, counts = guarantee({"l": l}).rule, np.zeros(6, np.int32)
     size = halve.move(order, np.array(values, np.int32), wanted, fewer, rule, counts, works, held, goes_right)
 
     def kept(at):
@@ -313,7 +313,7 @@ def test_few_rows_far_out_do_not_make_it_deep():
     """Each power of two lies as far from all smaller ones as these from nothing: parting would take rows off one by one."""
     n = 4000
     space = [ranged(2.0 ** np.random.default_rng(4).integers(0, 1000, n))]
-    dims, rule = frame(space), guarantee({"k": 2}).thresholds
+    dims, rule = frame(space), guarantee({"k": 2}).rule
     points = dims.places[space[0].codes][:, np.newaxis].copy()
     rows, words, values = np.arange(n, dtype=np.int32), RandomSource(1).words(n), np.zeros(n, np.int32)
     _, depths = halve.part(points, values, rows, words, 0, n, 0, 0, 5, True, 1, dims, rule)

@@ -20,7 +20,7 @@ def test_range_cuts_are_nearest(case, size, relaxed, random):
     n, values = sensitive.size, sensitive.tolist()
     codes = np.array([0, size - 1] + [random.randrange(size) for _ in range(n - 2)], np.uint16)
     spare = np.zeros(8, np.int32), np.empty(size + 1, np.int64), np.empty(n, np.int32), np.empty(n + 1, np.bool_)
-    rule = guarantee(promised).thresholds
+    rule = guarantee(promised).rule
     if n < 2 * max(rule.k, rule.l, rule.distinct_l):
         return  # parts of so few rows are never looked at
     code, take, left = cut_range(codes, sensitive, 0, size - 1, rule, relaxed, *spare)

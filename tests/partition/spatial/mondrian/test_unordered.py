@@ -13,7 +13,7 @@ from partition.spatial.spaces import cases, guarantee, keeps, named, names, node
 def parted(axis, sensitive, promised):
     """The parts of all rows that a cut makes, none if there is no cut."""
     n, size = sensitive.size, max(axis.size, 2)
-    codes, rule = axis.codes.astype(np.uint8), guarantee(promised).thresholds
+    codes, rule = axis.codes.astype(np.uint8), guarantee(promised).rule
     counts, histogram, order = np.zeros(8, np.int32), np.empty(size + 1, np.int64), np.empty(n, np.int32)
     part_of, number, sizes = np.empty(size, np.int32), np.full(size, -1, np.int32), np.empty(size, np.int64)
     if axis.form == "tree":

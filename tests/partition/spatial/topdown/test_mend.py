@@ -20,7 +20,7 @@ def mended(space, sensitive, promised, cuts, idle=None):
     dims = frame(space)
     points = points_of(dims, [axis.codes for axis in space], np.arange(sensitive.size, dtype=np.int32))
     idle = np.zeros(whole.size, np.bool_) if idle is None else np.array(idle)
-    return mend(points, sensitive, edges, whole, idle, 8, dims, guarantee(promised).thresholds)
+    return mend(points, sensitive, edges, whole, idle, 8, dims, guarantee(promised).rule)
 
 
 @settings(max_examples=300, deadline=None)

@@ -42,7 +42,7 @@ def assign(
     boundary: Literal["moved", "fixed"] = "moved",
 ) -> Codes:
     """The group of every row."""
-    n, rule, dims = sensitive.size, guarantee.thresholds, frame([in_order(dimension) for dimension in space])
+    n, rule, dims = sensitive.size, guarantee.rule, frame([in_order(dimension) for dimension in space])
     rows, words = shuffle(secret.words(n)), secret.words(n)
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1
@@ -58,7 +58,7 @@ def assign(
 
             made = threads.map(finer, starts.tolist(), [*starts[1:].tolist(), n], depths.tolist())
             starts, depths = (np.concatenate(pieces) for pieces in zip(*made, strict=True))
-    groups: Codes = deal_cells(np.append(starts, n), values, rows, *rule)
+    groups: Codes = deal_cells(np.append(starts, n), values, rows, rule)
     return groups
 
 

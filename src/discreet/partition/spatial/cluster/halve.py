@@ -5,6 +5,7 @@ part and the number of the try: so it does not matter which thread does it.
 Where a side breaks the promises, rows are put in the order of how much more one side's box would grow for them
 than the other's, and parted at the place nearest to the first size at which both sides keep the promises.
 Which rows go over is decided by where they lie, never by their sensitive value.
+What a part must keep is told by the `rule` (see `values.rule`).
 Claim: boundaries_move_as_little_as_possible — no size nearer to the first one would keep the promises.
 """
 
@@ -14,9 +15,9 @@ import numba as nb
 import numpy as np
 
 from discreet.partition.kernels import below, divide
-from discreet.partition.promises import fewest_rows, keeps, sweep
 from discreet.partition.spatial.boxes import growth, include, new_box, start
 from discreet.partition.spatial.packed import TREE
+from discreet.values.rule import fewest_rows, keeps, sweep
 
 DEEP, SHARE = 64, 8  # below so many levels each side needs one row in so many: few rows far out cannot cost long
 

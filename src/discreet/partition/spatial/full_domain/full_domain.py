@@ -30,12 +30,13 @@ import numba as nb
 import numpy as np
 
 from discreet.errors import GuaranteeError, InputError
-from discreet.guarantees import Guarantee, Thresholds
+from discreet.guarantees import Guarantee
 from discreet.partition.spatial.full_domain.lattice import Groups, Lattice, Point
 from discreet.partition.spatial.full_domain.losses import LOSSES
 from discreet.partition.spatial.full_domain.rollup import Counts
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.values.random import RandomSource
+from discreet.values.rule import Rule, kept, nothing, only_counts, see
 
 Aim: TypeAlias = Literal["ncp", "discernibility"]
 
@@ -79,12 +80,11 @@ def search(
             f"`suppression` is {suppression}, expected the share of rows that may be suppressed, from 0 to 1",
             hint="0.05 stands for one row in twenty",
         )
-    thresholds = guarantee.thresholds
-    by_value = thresholds.l > 1 or thresholds.distinct_l > 1 or thresholds.marks.size > 0
+    rule = guarantee.rule
     space = space or [Dimension(np.zeros(sensitive.size, np.int32), 1)]
-    lattice = Lattice.of(space, sensitive if by_value else None)
+    lattice = Lattice.of(space, None if only_counts(rule) else sensitive)
     limit = min(floor(Fraction(str(suppression)) * sensitive.size), sensitive.size - 1)  # somebody is published
-    state = _Search(lattice, thresholds, limit, loss)
+    state = _Search(lattice, rule, limit, loss)
     state.run()
     if state.best is None:
         raise GuaranteeError(
@@ -92,20 +92,20 @@ def search(
             hint="lower the thresholds of the guarantee, or raise `suppression`",
         )
     lost, _, point, suppressed = state.best
-    groups = _number(lattice, point, thresholds)
+    groups = _number(lattice, point, rule)
     return Best(lattice.levels(point), Fraction(lost, state.loss.unit), suppressed, state.counted, groups)
 
 
 class _Search:
     """What is known of the points while the lattice is searched."""
 
-    def __init__(self, lattice: Lattice, thresholds: Thresholds, limit: int, loss: Aim) -> None:
+    def __init__(self, lattice: Lattice, rule: Rule, limit: int, loss: Aim) -> None:
         if (points := prod(lattice.shape)) > LARGEST:
             raise InputError(
                 f"the hierarchies have {points:,} combinations of levels, expected at most {LARGEST:,}",
                 hint="name fewer quasi-identifiers, use hierarchies with fewer levels, or the partition `mondrian`",
             )
-        self.lattice, self.thresholds, self.limit = lattice, thresholds, limit
+        self.lattice, self.rule, self.limit = lattice, rule, limit
         self.loss = LOSSES[loss](lattice)
         self.open = np.ones(lattice.shape, np.bool_)  # neither counted nor ruled out
         self.fit = np.zeros(lattice.shape, np.bool_)  # known not to lose more rows than the limit
@@ -156,7 +156,7 @@ class _Search:
         """Count the groups of a point and note what they tell; whether it does not lose too many rows."""
         self.counted += 1
         groups = self.lattice.at(point)
-        broken, lost = _broken(groups, self.thresholds)
+        broken, lost = _broken(groups, self.rule)
         below, above = tuple(slice(i + 1) for i in point), tuple(slice(i, None) for i in point)
         self.loss.learn(groups, self.least[above])
         if lost.sum() > self.limit:
@@ -173,10 +173,10 @@ class _Search:
         return True
 
 
-def _number(lattice: Lattice, point: Point, thresholds: Thresholds) -> Codes:
+def _number(lattice: Lattice, point: Point, rule: Rule) -> Codes:
     """The group of every row at a point. Numbers follow the nodes: they tell nothing of the order of the rows."""
     found, groups = lattice.of_rows(point)
-    broken, _ = _broken(groups, thresholds)
+    broken, _ = _broken(groups, rule)
     order = np.lexsort(lattice.nodes(groups)[::-1])
     kept = order[~np.isin(order, broken)]
     numbers = np.full(order.size, -1, np.int32)
@@ -184,33 +184,33 @@ def _number(lattice: Lattice, point: Point, thresholds: Thresholds) -> Codes:
     return numbers[found]
 
 
-def _broken(groups: Groups, thresholds: Thresholds) -> tuple[Codes, Counts]:
+def _broken(groups: Groups, rule: Rule) -> tuple[Codes, Counts]:
     """The groups that break the guarantee, and how many of their rows are lost however they are divided."""
     if groups.entry_groups.size == 0:
-        few = np.flatnonzero(groups.sizes < thresholds.k).astype(np.int32)
+        few = np.flatnonzero(groups.sizes < rule.k).astype(np.int32)
         return few, groups.sizes[few]
-    broken, lost = _broken_by_values(groups.sizes, groups.entry_values, groups.entry_counts, *thresholds)
+    broken, lost = _broken_by_values(groups.sizes, groups.entry_values, groups.entry_counts, rule)
     return broken, lost
 
 
 @nb.njit(cache=True, nogil=True)
-def _broken_by_values(sizes, values, counts, k, l, distinct_l, e, marks):  # type: ignore[no-untyped-def]
+def _broken_by_values(sizes, values, counts, rule):  # type: ignore[no-untyped-def]
     broken, lost = np.empty(sizes.size, np.int32), np.empty(sizes.size, np.int64)
     number, entry = 0, 0
     for group in range(sizes.size):
-        size, rows, top, distinct = sizes[group], 0, 0, 0
-        low = high = values[entry]
+        size, rows, seen = sizes[group], 0, nothing()
         while rows < size:
             rows += counts[entry]
-            top = max(top, counts[entry])
-            low, high = min(low, values[entry]), max(high, values[entry])
-            distinct += 1
+            seen = see(seen, values[entry], counts[entry], True, rule)
             entry += 1
-        narrow = marks.size > 0 and marks[high] - marks[low] < e
-        if size < k or distinct < max(l, distinct_l) or narrow:
-            broken[number], lost[number] = group, size
-            number += 1
-        elif top * l > size:
-            broken[number], lost[number] = group, top - (size - top) // (l - 1)
-            number += 1
+        if kept(seen, size, rule):
+            continue
+        top, distinct, low, high, _ = seen
+        narrow = rule.marks.size > 0 and rule.marks[high] - rule.marks[low] < rule.e
+        broken[number], lost[number] = group, 1
+        if size < rule.k or distinct < max(rule.l, rule.distinct_l) or narrow:
+            lost[number] = size
+        elif top * rule.l > size:
+            lost[number] = top - (size - top) // (rule.l - 1)
+        number += 1
     return broken[:number].copy(), lost[:number].copy()

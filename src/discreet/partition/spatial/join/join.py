@@ -47,7 +47,7 @@ def join(
 ) -> tuple[Codes, Codes]:
     """The group of every row of the space, -1 if it is left out, and its sensitive group."""
     rows, private = space[0].codes.size, sensitive.size
-    k = guarantee.thresholds.k
+    k = guarantee.rule.k
     of_k = Guarantee.of({"k": k})
 
     def place(chosen: Codes, chance: RandomSource) -> Codes:

@@ -7,6 +7,7 @@ Sacharidis et al., "k-join-anonymity", 2010, section 2.2. A cut falls
  - in a tree: between the children of the node that holds all rows; those that cannot stand alone stay together;
  - in a set: between two sets of values with about as many rows, whatever the values are called (see `sides`).
 A dimension is passed over only if no cut of it is found, and a part is a group only if all are passed over.
+What a part must keep is told by the `rule` (see `values.rule`).
 Cost: rows x dimensions x log(rows); memory about three copies of the encoded columns.
 Claim: mondrian_leaves_nothing_to_cut — between two values of a range, at a node of a tree, in a set of few names.
 """
@@ -22,12 +23,12 @@ import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, shuffle
-from discreet.partition.promises import fewest_rows
 from discreet.partition.spatial.mondrian.ranges import cut_range
 from discreet.partition.spatial.mondrian.unordered import cut_set, cut_tree
 from discreet.partition.spatial.packed import RANGE, TREE, common_level, frame, range_cost
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.values.random import RandomSource
+from discreet.values.rule import fewest_rows
 
 COARSE = 1 << 16  # rows below which a part is left to one thread
 
@@ -42,7 +43,7 @@ def assign(
     median: Literal["strict", "relaxed"] = "strict",
 ) -> Codes:
     """The group of every row."""
-    n, d, rule = sensitive.size, len(space), guarantee.thresholds
+    n, d, rule = sensitive.size, len(space), guarantee.rule
     dims = frame(space)
     rows = shuffle(secret.words(n))
     largest = int(dims.sizes.max(initial=1)) - 1

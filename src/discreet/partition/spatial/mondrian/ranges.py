@@ -2,6 +2,7 @@
 
 It takes time linear in the rows, if codes are not many times more than rows; arrays that are written to are the
 caller's, so that nothing is allocated for the many small parts.
+What a part must keep is told by the `rule` (see `values.rule`).
 Claim: range_cuts_are_nearest — of all cuts that keep the promises, the one nearest to the middle is found.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.promises import fewest_rows, only_counts, sweep
+from discreet.values.rule import fewest_rows, only_counts, sweep
 
 
 @nb.njit(cache=True, nogil=True)

@@ -6,6 +6,7 @@ smaller node. If that fails too, one child leaves that can be spared, and if non
 In a set, names are taken by falling frequency, each to the side with fewer rows. If that breaks a promise, other
 ways to part them are tried, the most even first: all ways if k is all that is promised or names are few, else
 the frequent from the rare, and one from all others.
+What a part must keep is told by the `rule` (see `values.rule`).
 Cost: linear in the rows where the first way works; arrays that are written to are the caller's.
 Claim: trees_are_parted_where_possible — unless no node below the common one can leave without breaking a promise.
 Claim: sets_are_parted_where_possible — if k is all that is promised or names are few, unless no two sides keep it.
@@ -16,9 +17,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.promises import fewest_rows, keeps, only_counts
 from discreet.partition.spatial.mondrian.ranges import cut_range
 from discreet.partition.spatial.packed import common_level
+from discreet.values.rule import fewest_rows, keeps, only_counts
 
 FEW = 7  # names that are parted in all ways
 SINGLES = 16  # names that are tried against all others, the most frequent

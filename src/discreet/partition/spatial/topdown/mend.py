@@ -6,6 +6,7 @@ Neighbours are not sought among all parts: parts stand in the order of the cuts 
 tree of boxes is laid over that order, and a best-first search through it finds the NEAR parts whose boxes can be
 merged at least cost (it gives up after MOST boxes); the BESIDE parts before and after are looked at, too.
 Parts that are `idle` need not be mended: what nobody takes of them is left out.
+What a part must keep is told by the `rule` (see `values.rule`).
 Cost: per broken part a search of at most MOST boxes, and the rows of the parts found.
 Claim: mending_loses_no_row — every row is in one group, and groups are numbered without a gap.
 """
@@ -20,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.kernels import IntArray
-from discreet.partition.promises import keeps, sweep
 from discreet.partition.spatial.boxes import cost_of, growth, new_box
 from discreet.partition.spatial.packed import RANGE, SET
+from discreet.values.rule import keeps, sweep
 
 NEAR, BESIDE, MOST = 6, 2, 200
 

@@ -5,6 +5,7 @@ Source: Xu et al., "Utility-based anonymization using local recoding", KDD 2006,
 random row, the farthest from that, and once more); the other rows come in random order, each to the side
 that it makes grow less. A part is parted while it has more rows than the promises need and one of its
 sides still keeps them; sides that do not are mended afterwards (see `mending`).
+What a part must keep is told by the `rule` (see `values.rule`).
 Cost: rows x dimensions x depth, about log(rows) levels unless few rows lie very far out; then mending.
 Memory: a float per row and dimension, twice.
 Claim: topdown_keeps_its_promises — every group keeps the guarantee, in any mixture of ranges, trees and sets.
@@ -21,12 +22,12 @@ import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, divide, shuffle
-from discreet.partition.promises import fewest_rows, keeps, only_counts
 from discreet.partition.spatial.boxes import apart, growth, include, new_box, points_of, start
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.partition.spatial.topdown.mend import mend
 from discreet.values.random import RandomSource
+from discreet.values.rule import fewest_rows, keeps, only_counts
 
 COARSE = 1 << 16  # rows below which all is left to one thread
 ROUNDS = 3
@@ -42,7 +43,7 @@ def assign(
     needed: int | None = None,
 ) -> Codes:
     """The group of every row; -1 for some of those that share none with the first rows, if only these are `needed`."""
-    n, rule, dims = sensitive.size, guarantee.thresholds, frame(space)
+    n, rule, dims = sensitive.size, guarantee.rule, frame(space)
     rows = shuffle(secret.words(n))
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.partition import promises
+from discreet.values import rule as rules
 from partition.spatial.spaces import cases, guarantee, keeps
 
 
@@ -12,9 +12,9 @@ from partition.spatial.spaces import cases, guarantee, keeps
 @given(case=cases(forms=("set",)), data=st.data())
 def test_sweep_marks_every_cut(case, data):
     _, sensitive, promised = case
-    rule, counts = guarantee(promised).thresholds, np.zeros(8, np.int32)
+    rule, counts = guarantee(promised).rule, np.zeros(8, np.int32)
     works = np.empty(sensitive.size + 1, np.bool_)
-    promises.sweep(sensitive, rule, counts, works)
+    rules.sweep(sensitive, rule, counts, works)
     values = sensitive.tolist()
     expected = [keeps(values[:i], promised) and keeps(values[i:], promised) for i in range(len(values) + 1)]
     assert works.tolist() == expected
@@ -25,6 +25,6 @@ def test_sweep_marks_every_cut(case, data):
 @given(case=cases(forms=("set",)), size=st.integers(1, 60))
 def test_runs_keep_what_counting_says(case, size):
     _, sensitive, promised = case
-    rule, counts = guarantee(promised).thresholds, np.zeros(8, np.int32)
-    assert promises.keeps(sensitive[:size], rule, counts) == keeps(sensitive[:size].tolist(), promised)
+    rule, counts = guarantee(promised).rule, np.zeros(8, np.int32)
+    assert rules.keeps(sensitive[:size], rule, counts) == keeps(sensitive[:size].tolist(), promised)
     assert not counts.any()

@@ -1,0 +1,72 @@
+"""What every guarantee says of itself, so that nobody else needs to know which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.guarantees.histograms import Histograms
+
+if TYPE_CHECKING:  # it is compiled, and a policy is read without
+    from discreet.values.rule import Rule
+
+Counts: TypeAlias = npt.NDArray[np.int64]
+Fact: TypeAlias = Literal["scale", "population"]
+
+
+class Promise(Protocol):
+    """One guarantee with its threshold, and with the facts about the sensitive column that it needs.
+
+    These are the `scale` on which its values lie, and the `population`: how many of the released rows hold each.
+    """
+
+    name: ClassVar[str]
+    promise: ClassVar[str]  # in words, with {threshold}, {less} by one and {more} by one
+    stronger: ClassVar[Literal["larger", "smaller"]]  # which thresholds promise more
+    integral: ClassVar[bool]
+    weakest: ClassVar[float]  # a smaller threshold promises nothing, or, if smaller ones are stronger, cannot be kept
+    needs: ClassVar[tuple[Fact, ...]]
+    of_values: ClassVar[bool]  # whether it is about sensitive values, and not about rows alone
+    monotone: ClassVar[bool]  # whether two groups that keep it keep it as one
+    together: ClassVar[Mapping[str, str]]  # what must be promised with it, and what that is then
+    beside: ClassVar[Mapping[str, type[Promise]]]  # what others mean beside it
+    remedy: ClassVar[str]  # what may help where it cannot be met, apart from less of it or more rows
+
+    def __init__(self, threshold: Any, /, **facts: Any) -> None: ...
+
+    @property
+    def threshold(self) -> float: ...
+
+    def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
+        """Whether each group keeps the promise."""
+        ...
+
+    def strongest(self, counts: Counts) -> float:
+        """The strongest threshold that a table with these sensitive counts could keep at all, as one group."""
+        ...
+
+    def why_not(self, counts: Counts, name: str, top: object) -> str:
+        """Why such a table cannot keep it; `top` is the most frequent value of the column `name`."""
+        ...
+
+    def enter(self, rule: Rule) -> Rule:
+        """The rule that keeps this promise, too."""
+        ...
+
+
+class Plain:
+    """What most guarantees say of themselves: more is stronger, in whole numbers, and nothing else is needed."""
+
+    stronger: ClassVar[Literal["larger", "smaller"]] = "larger"
+    integral: ClassVar[bool] = True
+    weakest: ClassVar[float] = 2
+    needs: ClassVar[tuple[Fact, ...]] = ()
+    of_values: ClassVar[bool] = True
+    monotone: ClassVar[bool] = True
+    together: ClassVar[Mapping[str, str]] = {}
+    beside: ClassVar[Mapping[str, type[Promise]]] = {}
+    remedy: ClassVar[str] = ""
+    __slots__ = ()

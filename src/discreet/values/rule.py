@@ -1,0 +1,233 @@
+"""What every group must keep, as compiled kernels see it: one value, and the three questions that are asked of it.
+
+    keeps     do these rows keep all promises as one group?
+    sweep     where may a run of rows be cut in two, so that both parts keep them?
+    capacity  in how many groups may rows sorted by value be dealt out, so that all keep them?
+
+A group is seen through five numbers: the rows of its most frequent value, its distinct values, its smallest and its
+largest value, and the rows it needs so that no value has more than its share. Who counts by other means adds to them
+with `see` and asks `kept`. Scratch `counts`, one per value, are all zero before and after.
+Cost: linear in the rows of a run, however many sensitive values there are.
+Claim: sweep_marks_every_cut — a position is marked if and only if both parts of a cut there keep all promises.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numba as nb
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.extending import overload
+
+Marks: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
+
+NEVER = 2**62  # more rows than there are
+
+
+class Rule(NamedTuple):
+    """The thresholds of all promises; as they stand here they ask nothing.
+
+    `marks` tells where each value lies, and `e` how far a group must reach. `shares` has a line per value: the largest
+    share of a group that it may have, as numerator and denominator, each below 2**31. `k` may be more than was
+    promised: what other promises imply.
+    """
+
+    k: int = 1
+    l: int = 1
+    distinct_l: int = 1
+    e: int | float = 0
+    marks: Marks = np.zeros(0, np.int64)
+    shares: npt.NDArray[np.int64] | tuple[()] = ()  # a type of its own where there are none, so that these cost nothing
+
+
+@nb.njit(cache=True, nogil=True)
+def fewest_rows(rule):  # type: ignore[no-untyped-def]
+    """No fewer rows than these can keep all promises."""
+    return max(rule.k, rule.l, rule.distinct_l, 1)
+
+
+@nb.njit(cache=True, nogil=True)
+def only_counts(rule):  # type: ignore[no-untyped-def]
+    """Whether enough rows are all that is promised."""
+    return rule.l <= 1 and rule.distinct_l <= 1 and rule.marks.size == 0 and not has_shares(rule)
+
+
+@nb.njit(cache=True, nogil=True)
+def at_least(rows, rule):  # type: ignore[no-untyped-def]
+    """The same rule for groups of so many rows, more or fewer than it asks by itself."""
+    return Rule(rows, rule.l, rule.distinct_l, rule.e, rule.marks, rule.shares)
+
+
+def has_shares(rule: Any) -> bool:
+    """Whether values have shares to keep to; kernels know it when they are compiled."""
+    return len(rule.shares) > 0
+
+
+def rows_for(value: int, count: int, rule: Any) -> Any:
+    """The fewest rows of a group in which so many may hold a value: exact, since both factors are below 2**31."""
+    if count == 0 or not has_shares(rule):
+        return 0
+    most, of = rule.shares[value]
+    return -(-count * of // most) if most else NEVER
+
+
+@overload(has_shares)
+def _has_shares(rule):  # type: ignore[no-untyped-def]
+    found = not isinstance(rule.types[rule.fields.index("shares")], types.BaseTuple)
+    return lambda rule: found
+
+
+@overload(rows_for)
+def _rows_for(value, count, rule):  # type: ignore[no-untyped-def]
+    if isinstance(rule.types[rule.fields.index("shares")], types.BaseTuple):
+        return lambda value, count, rule: np.int64(0)
+
+    def exact(value, count, rule):  # type: ignore[no-untyped-def]
+        if count == 0:
+            return np.int64(0)
+        most, of = rule.shares[value, 0], rule.shares[value, 1]
+        return -(-np.int64(count) * of // most) if most else np.int64(NEVER)
+
+    return exact
+
+
+@nb.njit(cache=True, nogil=True)
+def nothing():  # type: ignore[no-untyped-def]
+    """What is seen of a group without rows."""
+    return np.int64(0), np.int64(0), np.int64(NEVER), np.int64(-1), np.int64(0)
+
+
+@nb.njit(cache=True, nogil=True)
+def see(seen, value, count, new, rule):  # type: ignore[no-untyped-def]
+    """What is seen once so many rows of the group hold a value, of which there were fewer; `new` if there was none."""
+    top, distinct, low, high, need = seen
+    need = max(need, rows_for(value, count, rule))
+    return max(top, np.int64(count)), distinct + new, min(low, np.int64(value)), max(high, np.int64(value)), need
+
+
+@nb.njit(cache=True, nogil=True)
+def kept(seen, rows, rule):  # type: ignore[no-untyped-def]
+    """Whether a group of so many rows keeps all promises."""
+    top, distinct, low, high, need = seen
+    if rows < rule.k or top * rule.l > rows or distinct < rule.distinct_l or need > rows:
+        return False
+    return rule.marks.size == 0 or rule.marks[high] - rule.marks[low] >= rule.e
+
+
+@nb.njit(cache=True, nogil=True)
+def keeps(values, rule, counts):  # type: ignore[no-untyped-def]
+    """Whether the rows with these sensitive values keep all promises as one group."""
+    n = values.size
+    if n < fewest_rows(rule):
+        return False
+    if only_counts(rule):
+        return True
+    seen = nothing()
+    for i in range(n):
+        v = values[i]
+        counts[v] += np.int32(1)
+        seen = see(seen, v, counts[v], counts[v] == 1, rule)
+    for i in range(n):
+        counts[values[i]] = 0
+    return kept(seen, n, rule)
+
+
+@nb.njit(cache=True, nogil=True)
+def sweep(values, rule, counts, works):  # type: ignore[no-untyped-def]
+    """Set works[i] for every i: whether the first i rows keep all promises, and so do the rows from i on."""
+    n = values.size
+    top, distinct, need = np.int32(0), 0, np.int64(0)  # as `see` does, at a third of its time
+    low, high = values[0], values[0]
+    works[0] = False
+    for i in range(n):
+        v = values[i]
+        counts[v] += np.int32(1)
+        top = max(top, counts[v])
+        distinct += counts[v] == 1
+        low, high = min(low, v), max(high, v)
+        need = max(need, rows_for(v, counts[v], rule))
+        fine = i + 1 >= max(rule.k, need) and top * rule.l <= i + 1 and distinct >= rule.distinct_l
+        if fine and rule.marks.size:
+            fine = rule.marks[high] - rule.marks[low] >= rule.e
+        works[i + 1] = fine
+    for i in range(n):
+        counts[values[i]] = 0
+    top, distinct, need = np.int32(0), 0, np.int64(0)
+    low, high = values[n - 1], values[n - 1]
+    works[n] = False
+    for i in range(n - 1, -1, -1):
+        v = values[i]
+        counts[v] += np.int32(1)
+        top = max(top, counts[v])
+        distinct += counts[v] == 1
+        low, high = min(low, v), max(high, v)
+        need = max(need, rows_for(v, counts[v], rule))
+        fine = n - i >= max(rule.k, need) and top * rule.l <= n - i and distinct >= rule.distinct_l
+        if fine and rule.marks.size:
+            fine = rule.marks[high] - rule.marks[low] >= rule.e
+        works[i] = works[i] and fine
+    for i in range(n):
+        counts[values[i]] = 0
+
+
+@nb.njit(cache=True, nogil=True)
+def capacity(counts, values, rule):  # type: ignore[no-untyped-def]
+    """How many groups dealing may make so that every group keeps all promises.
+
+    Values are given in ascending order, with how many rows hold each.
+    Dealing g groups gives each floor(n/g) rows or more, at most ceil(c/g) of a value that c rows hold,
+    floor(sum of min(c, g) / g) distinct values or more, and one of the g smallest and one of the g
+    largest rows that are laid down first. So groups keep to the shares of all values if floor(n/g) rows are enough for
+    ceil(c/g) of each. What g groups need in rows, fewer groups need too, so the next to try is n over it.
+    It is the most that work for `l` alone and for `k` with `distinct_l`; for others the most for which
+    rounding cannot break a promise. 0 when even one group breaks one.
+    """
+    n, top, g = 0, 0, 0
+    for c in counts:
+        n += c
+        top = max(top, c)
+    if n == 0:
+        return 0
+    g = n // max(rule.k, rule.l, 1)
+    if rule.marks.size:
+        g = min(g, _wide_enough(counts, values, g, rule))
+    while g > 0:
+        need = -(-top // g) * rule.l if rule.l > 1 else 0
+        if has_shares(rule):
+            for i in range(counts.size):
+                need = max(need, rows_for(values[i], -(-counts[i] // g), rule))
+        if need > n // g:
+            g = n // need
+            continue
+        spread = 0
+        for c in counts:
+            spread += min(c, g)
+        if spread >= g * rule.distinct_l:
+            return g
+        # concave in g, zero at zero: what fails here holds only further down
+        g = min(g - 1, spread // rule.distinct_l)
+    return 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _wide_enough(counts, values, most, rule):  # type: ignore[no-untyped-def]
+    """The most groups, up to `most`, for which the g-th smallest and the g-th largest row lie `e` apart."""
+    fit, high = 0, most  # what fails for some number fails for every larger one
+    while fit < high:
+        g = fit + (high - fit + 1) // 2
+        low, rows = 0, 0
+        while rows < g and low < counts.size:
+            rows += min(counts[low], g)
+            low += 1
+        top, rows = counts.size, 0
+        while rows < g and top > 0:
+            top -= 1
+            rows += min(counts[top], g)
+        if top >= low - 1 and rule.marks[values[top]] - rule.marks[values[low - 1]] >= rule.e:
+            fit = g
+        else:
+            high = g - 1
+    return fit
