@@ -210,7 +210,11 @@ def test_a_misspelt_keyword_in_python_is_named():
         ({"guarantee": {"k": 1}}, "guarantee.k", "expected 2 or more, got 1: less promises nothing"),
         ({"guarantee": {"distinct_l": 0}}, "guarantee.distinct_l", "expected 2 or more, got 0: less promises nothing"),
         ({"guarantee": {"L": 4}}, "guarantee.L", "is not a guarantee; did you mean `l`?"),
-        ({"guarantee": {"t": 4}}, "guarantee.t", "is not a guarantee; expected one of: `k`, `l`, `distinct_l`, `e`"),
+        (
+            {"guarantee": {"t": 4}},
+            "guarantee.t",
+            "is not a guarantee; expected one of: `k`, `l`, `distinct_l`, `e`, `beta`, `enhanced_beta`",
+        ),
         ({"identifiers": ["ill"]}, "sensitive", "the column `ill` stands in `identifiers` too; a column has one role"),
         ({"drop": ["age"]}, "drop", "the column `age` stands in `quasi` too; a column has one role"),
     ],
