@@ -1,7 +1,6 @@
 """Tampering with a written release, digests mended where a fault should be found by something else."""
 
 import datetime as dt
-import json
 import math
 import shutil
 from collections.abc import Callable
@@ -13,72 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pydantic import ValidationError
 
 from discreet import open_release, read, verify
 from discreet.errors import ReleaseError, VerificationError
 from discreet.policy import Policy
 from discreet.publication.publish import publish_groups
-from discreet.release.layouts import manifest_fault
-from discreet.release.manifest import Manifest
-from discreet.release.readme import readme
-from discreet.release.release import digest
 from discreet.values.random import RandomSource
+from release.forger import Forger
 
 VALUES = ["angina", "bronchitis", "colic", "dyspepsia"]
 GUARANTEE = {"l": 2, "k": 4, "distinct_l": 3}
-
-
-@dataclass(frozen=True)
-class Forger:
-    """A copy of a release, and the means to change it so that only the change itself can give it away."""
-
-    path: Path
-
-    def table(self, name):
-        return pq.read_table(self.path / f"{name}.parquet")
-
-    def put(self, name, table, *, notes=False):
-        """Write a data file anew and mend its size and digest in the manifest."""
-        pq.write_table(table, self.path / f"{name}.parquet", store_schema=notes)
-        self.mend()
-
-    def mend(self):
-        def change(manifest):
-            for resource in manifest["resources"]:
-                path = self.path / resource["path"]
-                resource["bytes"], resource["hash"] = path.stat().st_size, digest(path)
-
-        self.manifest(change)
-
-    def manifest(self, change):
-        """Change the manifest in place, and make the README the one that belongs to it."""
-        path = self.path / "datapackage.json"
-        values = json.loads(path.read_text())
-        change(values)
-        try:
-            manifest = Manifest.model_validate(values)
-        except ValidationError:
-            path.write_text(json.dumps(values, indent=2))
-            return
-        path.write_text(manifest.to_json())
-        if manifest_fault(manifest) is None:
-            (self.path / "README.md").write_text(readme(manifest))
-
-    def promise(self, **changes):
-        self.manifest(lambda values: values["discreet"].update(changes))
-
-    def rows(self, name, change):
-        """Change the rows of a data file, given and returned as dictionaries; they are sorted again."""
-        table = self.table(name)
-        key = "city" if name == "qit" else "disease"
-        rows = sorted(change(table.to_pylist()), key=lambda row: (row["group"], row[key] is None, row[key]))
-        self.put(name, pa.Table.from_pylist(rows, schema=table.schema))
-
-    def text(self, name, change):
-        """Change the text of a file."""
-        path = self.path / name
-        path.write_text(change(path.read_text()))
+KEYS = {"qit": ("group", "city"), "st": ("group", "disease")}
 
 
 def made(place, form):
@@ -115,12 +59,12 @@ def releases(tmp_path_factory):
 
 @pytest.fixture
 def forger(releases, tmp_path):
-    return Forger(Path(shutil.copytree(releases["parquet"], tmp_path / "copy")))
+    return Forger(Path(shutil.copytree(releases["parquet"], tmp_path / "copy")), KEYS)
 
 
 @pytest.fixture
 def csv_forger(releases, tmp_path):
-    return Forger(Path(shutil.copytree(releases["csv"], tmp_path / "copy")))
+    return Forger(Path(shutil.copytree(releases["csv"], tmp_path / "copy")), KEYS)
 
 
 def found(path):

@@ -1,62 +1,18 @@
 """Tampering with a full permutation, digests mended so that only the fault itself can give it away."""
 
-import json
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, open_release, read, verify
 from discreet.errors import ReleaseError
 from discreet.publication.publish import publish_groups
-from discreet.release.layouts import manifest_fault
-from discreet.release.manifest import Manifest
-from discreet.release.readme import readme
-from discreet.release.release import digest
+from release.forger import Forger
 
 KEYS = {"pqt": ("group", "age", "city"), "pst": ("group", "ill")}
-
-
-class Forger:
-    """A copy of a release, and the means to change it."""
-
-    def __init__(self, path):
-        self.path = Path(path)
-
-    def rows(self, name, change, *, sort=True):
-        """Change the rows of a data file, given and returned as dictionaries."""
-        table = pq.read_table(self.path / f"{name}.parquet")
-        rows = change(table.to_pylist())
-        if sort:
-            rows.sort(key=lambda row: [(row[key] is None, row[key]) for key in KEYS[name]])
-        changed = pa.Table.from_pylist(rows, schema=table.schema)
-        pq.write_table(changed, self.path / f"{name}.parquet", store_schema=False)
-        self.manifest(lambda _: None)
-
-    def table(self, name, change):
-        """Change a data file as a table."""
-        changed = change(pq.read_table(self.path / f"{name}.parquet"))
-        pq.write_table(changed, self.path / f"{name}.parquet", store_schema=False)
-        self.manifest(lambda _: None)
-
-    def manifest(self, change):
-        """Change the manifest; sizes, digests and the README are made to fit."""
-        path = self.path / "datapackage.json"
-        values = json.loads(path.read_text())
-        change(values)
-        for resource in values["resources"]:
-            file = self.path / resource["path"]
-            resource["bytes"], resource["hash"] = file.stat().st_size, digest(file)
-        manifest = Manifest.model_validate(values)
-        path.write_text(manifest.to_json())
-        if manifest_fault(manifest) is None:
-            (self.path / "README.md").write_text(readme(manifest))
-
-    def promise(self, **changes):
-        self.manifest(lambda values: values["discreet"].update(changes))
 
 
 def made(place, *, form="parquet", sensitive="ill", guarantee=None):
@@ -95,13 +51,13 @@ def releases(tmp_path_factory):
 
 @pytest.fixture
 def forger(releases, tmp_path):
-    return Forger(shutil.copytree(releases["parquet"], tmp_path / "copy"))
+    return Forger(Path(shutil.copytree(releases["parquet"], tmp_path / "copy")), KEYS)
 
 
 @pytest.fixture
 def alone(releases, tmp_path):
     """The forger of a release without a sensitive column."""
-    return Forger(shutil.copytree(releases["alone"], tmp_path / "alone"))
+    return Forger(Path(shutil.copytree(releases["alone"], tmp_path / "alone")), KEYS)
 
 
 def found(path):
@@ -177,14 +133,14 @@ FAULTS = {
     "values in another order": (lambda f: f.rows("pst", lambda r: [r[1], r[0], *r[2:]], sort=False), {"order"}),
     # columns
     "the values beside the rows": (
-        lambda f: f.table("pqt", lambda t: t.append_column("ill", pa.array([i % 4 for i in range(12)]))),
+        lambda f: f.change("pqt", lambda t: t.append_column("ill", pa.array([i % 4 for i in range(12)]))),
         {"columns"},
     ),
     "a number beside the values": (
-        lambda f: f.table("pst", lambda t: t.append_column("row", pa.array(range(12)))),
+        lambda f: f.change("pst", lambda t: t.append_column("row", pa.array(range(12)))),
         {"columns"},
     ),
-    "rows without groups": (lambda f: f.table("pqt", lambda t: t.drop_columns(["group"])), {"columns"}),
+    "rows without groups": (lambda f: f.change("pqt", lambda t: t.drop_columns(["group"])), {"columns"}),
     # the manifest
     "more is promised than kept": (lambda f: f.promise(guarantee={"k": 5}), {"guarantee k = 5"}),
     "nothing is promised": (lambda f: f.promise(guarantee={}), {"manifest"}),

@@ -1,65 +1,17 @@
 """Tampering with a swapped release, digests mended so that only the fault itself can give it away."""
 
-import json
 import shutil
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, open_release, publish, verify
 from discreet.errors import ReleaseError
-from discreet.release.layouts import manifest_fault
-from discreet.release.manifest import Manifest
-from discreet.release.readme import readme
-from discreet.release.release import digest
+from release.forger import Forger
 
 SALARIES = [10, 10, 20, 25, 25, 25, 40, 55, 70, 90]
 KEYS = {"swapped": ("age", "sex", "salary"), "windows": ("salary",)}
-
-
-class Forger:
-    """A copy of a release, and the means to change it."""
-
-    def __init__(self, path):
-        self.path = Path(path)
-
-    def rows(self, name, change, *, sort=True):
-        """Change the rows of a data file, given and returned as dictionaries."""
-        table = pq.read_table(self.path / f"{name}.parquet")
-        rows = change(table.to_pylist())
-        if sort:
-            rows.sort(key=lambda row: [(row[key] is None, row[key]) for key in KEYS[name]])
-        pq.write_table(
-            pa.Table.from_pylist(rows, schema=table.schema), self.path / f"{name}.parquet", store_schema=False
-        )
-        self.manifest(lambda _: None)
-
-    def table(self, name, change):
-        """Change a data file as a table."""
-        changed = change(pq.read_table(self.path / f"{name}.parquet"))
-        pq.write_table(changed, self.path / f"{name}.parquet", store_schema=False)
-        self.manifest(lambda _: None)
-
-    def manifest(self, change):
-        """Change the manifest; sizes, digests and the README are made to fit."""
-        path = self.path / "datapackage.json"
-        values = json.loads(path.read_text())
-        change(values)
-        for resource in values["resources"]:
-            file = self.path / resource["path"]
-            resource["bytes"], resource["hash"] = file.stat().st_size, digest(file)
-        manifest = Manifest.model_validate(values)
-        path.write_text(manifest.to_json())
-        if manifest_fault(manifest) is None:
-            (self.path / "README.md").write_text(readme(manifest))
-
-    def promise(self, **changes):
-        self.manifest(lambda values: values["discreet"].update(changes))
-
-    def window(self, **changes):
-        self.manifest(lambda values: values["discreet"]["window"].update(changes))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +27,7 @@ def releases(tmp_path_factory):
 
 @pytest.fixture
 def forger(releases, tmp_path):
-    return Forger(shutil.copytree(releases["parquet"], tmp_path / "copy"))
+    return Forger(Path(shutil.copytree(releases["parquet"], tmp_path / "copy")), KEYS)
 
 
 def found(path):
@@ -159,14 +111,14 @@ FAULTS = {
     "windows in another order": (lambda f: f.rows("windows", lambda r: r[::-1], sort=False), {"order"}),
     # columns
     "a stray column": (
-        lambda f: f.table("swapped", lambda t: t.append_column("row", pa.array(range(len(t))))),
+        lambda f: f.change("swapped", lambda t: t.append_column("row", pa.array(range(len(t))))),
         {"columns"},
     ),
     "a stray column that the manifest lists": (
         lambda f: f.manifest(lambda m: m["resources"][0]["schema"]["fields"].append({"name": "x", "type": "integer"})),
         {"manifest"},
     ),
-    "another type": (lambda f: f.table("windows", lambda t: t.set_column(1, "count", t["count"].cast("double"))), {"columns"}),
+    "another type": (lambda f: f.change("windows", lambda t: t.set_column(1, "count", t["count"].cast("double"))), {"columns"}),
     # promises
     "a guarantee": (lambda f: f.promise(guarantee={"k": 3, "e": 15}), {"manifest"}),
     "a weaker guarantee": (lambda f: f.promise(guarantee={"k": 2}), {"manifest"}),
@@ -190,13 +142,13 @@ def test_planted_faults_of_a_swap_are_found(forger, fault):
 
 @pytest.mark.parametrize("old", ["1", "2"])
 def test_parts_of_a_rank_are_found_in_csv(releases, tmp_path, old):
-    forger = Forger(shutil.copytree(releases["csv"], tmp_path / "copy"))
+    forger = Forger(Path(shutil.copytree(releases["csv"], tmp_path / "copy")), KEYS)
     path = forger.path / "windows.csv"
     head, row, *rest = path.read_text().splitlines(keepends=True)
     value, count, low, high = row.strip().split(",")
     changed = {"1": (value, f"{count}.4", low, high), "2": (value, count, f"{low}.2", high)}[old]
     path.write_text("".join([head, ",".join(changed) + "\n", *rest]))
-    forger.manifest(lambda _: None)
+    forger.mend()
     assert "windows" in found(forger.path)
 
 
