@@ -287,9 +287,9 @@ def covered(release: Release, where: str) -> list[tuple[float, int, int, int]]:
     """Per group, in their order, its overlap, the fewest and the most rows that match, and all."""
     condition = read_question(f"SELECT COUNT(*) FROM microdata WHERE {where}", release.promise).where["quasi"]
     query = exp.select("overlap", "fewest", "picks", "size").from_("hits").order_by("grp")
-    for name, relation in release.session._boxes_for(generalized=True).relations(condition).items():
+    for name, relation in release.session.matches().boxes.relations(condition).items():
         query = query.with_(name, as_=relation)
-    return [tuple(row.values()) for row in release.session._engine.run(query).to_pylist()]
+    return [tuple(row.values()) for row in release.session.run(query).to_pylist()]
 
 
 def _check_masks(

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
-from discreet.answer.matches.boxes.boxes import Boxes
+from discreet.answer.matches.boxed import Boxed
 from discreet.answer.question.parse import read_question
 from discreet.release import Release
 from laws.questions import KINDS, Case, Column, random_case, random_question
@@ -69,7 +69,7 @@ def test_truths_hold_at_every_point(rng: Random) -> None:
             where = random_question(rng, case.quasi, case.quasi[0]).where or "TRUE"
             for given_boxes in ({}, wide):
                 note(f"{where} over {given_boxes}")
-                boxes = release.session._boxes_for(generalized=given_boxes)
+                boxes = release.session.matches(generalized=given_boxes)
                 used = [column for column in case.quasi if column.quoted in where] or case.quasi[:1]
                 for group, (fewest, picks, size) in covered(
                     release, boxes, f"SELECT COUNT(*) FROM microdata WHERE {where}"
@@ -86,7 +86,7 @@ def test_nothing_is_doubtful_that_the_points_of_one_column_decide(rng: Random) -
     case = random_case(rng, ("integer",))
     note(str(case))
     with case.released() as release:
-        boxes, rows = release.session._boxes_for(generalized=True), rows_of(case, release)
+        boxes, rows = release.session.matches(generalized=True), rows_of(case, release)
         for column in case.quasi:
             texts = [text for text in KINDS[column.kind].conditions if "BETWEEN" not in text]
             where = " OR ".join(f"({column.fill(rng, rng.choice(texts))})" for _ in range(rng.choice([1, 1, 2, 3])))
@@ -111,7 +111,7 @@ def test_generalized_answers_equal_brute_force(rng: Random) -> None:
         for _ in range(4):
             question, sensitive = random_parts(rng, case, keys=rng.random() < 0.3)
             note(f"{question.sql} over {boxes}")
-            cover = covered(release, release.session._boxes_for(generalized=boxes), question.sql)
+            cover = covered(release, release.session.matches(generalized=boxes), question.sql)
             answer = release.ask(question.sql, generalized=boxes)
             check_by_brute_force(case, release, cover, question, sensitive or "TRUE", answer.rows())
 
@@ -133,7 +133,7 @@ def random_asked(rng: Random, case: Case, *, keys: bool) -> Question:
 
 def rows_of(case: Case, release: Release) -> dict[int, dict[str, list[Any]]]:
     """Per group, what its rows hold in every quasi-identifier."""
-    table = release.session._engine.run(exp.select("*").from_("qit"))
+    table = release.session.run(exp.select("*").from_("qit"))
     groups = table[release.promise.group].to_pylist()
     columns = {column.name: table[column.name].to_pylist() for column in case.quasi}
     return {
@@ -213,13 +213,13 @@ def outcomes(columns: Sequence[Column], points: list[tuple[Any, ...]], where: st
     return {row[0] for row in found}
 
 
-def covered(release: Release, boxes: Boxes, question: str) -> dict[int, tuple[int, int, int]]:
+def covered(release: Release, matches: Boxed, question: str) -> dict[int, tuple[int, int, int]]:
     """Per group the fewest and the most rows that match by its box, and all."""
     condition = read_question(question, release.promise).where["quasi"]
     query = exp.select("grp", "fewest", "picks", "size").from_("hits")
-    for name, relation in boxes.relations(condition).items():
+    for name, relation in matches.boxes.relations(condition).items():
         query = query.with_(name, as_=relation)
-    return {row["grp"]: tuple(list(row.values())[1:]) for row in release.session._engine.run(query).to_pylist()}
+    return {row["grp"]: tuple(list(row.values())[1:]) for row in release.session.run(query, matches).to_pylist()}
 
 
 @contextmanager
@@ -255,7 +255,7 @@ def check_by_brute_force(
     sensitive: str,
     rows: list[dict[str, Any]],
 ) -> None:
-    held = release.session._engine.run(parse_one("SELECT grp, value, n FROM st ORDER BY grp")).to_pylist()
+    held = release.session.run(parse_one("SELECT grp, value, n FROM st ORDER BY grp")).to_pylist()
     people = [(row["grp"], row["value"]) for row in held for _ in range(row["n"])]
     masks = [choices(size, *cover[group][:2]) for group, size in sizes(people)]
     if np.prod([float(len(mask)) for mask in masks]) > WORLDS:

@@ -1,34 +1,38 @@
-"""Where questions are answered: a release loaded into an engine that can touch nothing else."""
+"""Where questions are answered: a release in an engine that can touch nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from threading import RLock
 from typing import Self
 
 import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.answer import Answer
-from discreet.answer.matches import margins, swapped
-from discreet.answer.matches.boxes.boxes import Boxes, Given, check_generalized
-from discreet.answer.matches.boxes.published import Published, check_joined
+from discreet.answer.matches import Counted, Margins, Matches, Swapped
+from discreet.answer.matches.boxed import Boxed
+from discreet.answer.matches.boxes.boxes import Boxes, Given
+from discreet.answer.matches.boxes.published import Published
 from discreet.answer.matches.boxes.truths import kind_of
-from discreet.answer.plan import base_tables
-from discreet.answer.plan.context import Model
-from discreet.answer.plan.plan import rewrite
+from discreet.answer.plan.base_tables import Layout, Table, base, describe, needed
+from discreet.answer.plan.plan import Plan, plan
+from discreet.answer.plan.shapes import MARK, abstracted, filled, shape
 from discreet.answer.question.parse import read_question
-from discreet.answer.question.question import ENDS, Aggregate, Question
+from discreet.answer.question.question import ENDS, Question
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError
+from discreet.release.layouts import layout_of
+from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
+from discreet.release.relations import load_file
 from discreet.release.release import Release, open_release
 
 REMEMBERED = 256
-MOST_COMBINATIONS = 1_000_000
 
 
 def ask(release: Release | str | Path, question: str, *, generalized: bool | Given = False) -> Answer:
@@ -38,118 +42,80 @@ def ask(release: Release | str | Path, question: str, *, generalized: bool | Giv
 
 
 @dataclass(frozen=True)
-class _Prepared:
-    """A question and the SQL that answers it."""
+class Prepared:
+    """A question, its plan, and the plan's query in SQL, perhaps with marks for constants."""
 
     question: Question
+    plan: Plan
     sql: str
-    made: dict[str, exp.Expr]
 
 
 class Session:
-    """Answers questions about one release; the engine is sealed before the first is read."""
+    """Answers questions about one release, from any thread; the engine is sealed before the first is read."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
-        self._prepared: dict[object, _Prepared] = {}
-        self._engine = connect(groups=release.promise.groups)
+        self._lock = RLock()
+        self._asked: dict[Hashable, Prepared] = {}
+        self._shapes: dict[Hashable, Prepared] = {}
+        self._made: set[str] = set()
+        promise, resources = release.promise, release.manifest.resources
+        self._engine = connect(groups=promise.groups)
         try:
-            base_tables.load(self._engine, release)
-            self._engine.seal()
+            for resource in resources:
+                load_file(self._engine, release.path, resource, keep=resource.format == "csv")
+            self._engine.seal(release.file(resource.name) for resource in resources)
+            relations = layout_of(promise).relations(promise)
+            if any(resource.name == "labels" for resource in resources):
+                relations["labels"] = exp.select("*").from_(named("labels file"))
+            self._base = base(relations)
+            self._statistics = describe(self._engine, self._base, promise.sensitive)
         except BaseException:
             self._engine.close()
             raise
 
     def ask(self, sql: str, *, generalized: bool | Given = False) -> Answer:
         """Answer one question; if `generalized`, from the boxes of the groups alone."""
-        prepared = self._prepare(sql, self._boxes_for(generalized=generalized))
-        result = self._run(prepared.sql)
+        with self._lock:
+            prepared = self._prepare(sql, self.matches(generalized=generalized))
+            with _computed():
+                self._make(prepared.plan.tables)
+                self._guard(prepared.plan)
+                result = self._engine.run(prepared.sql)
         question = prepared.question
         width = result.num_columns - len(question.aggregates) - len(question.keys)
         notes = (*_left_out(self.release.promise), *_notes(question, result, width))
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
-        """The SQL that answers a question, after the statements that make its tables from the files."""
-        prepared = self._prepare(sql, self._boxes_for(generalized=generalized))
-        return f"{base_tables.script(self._engine, self.release, prepared.made)}\n{prepared.sql};"
+        """The statements that make the tables of a question from the files, and the query that answers it."""
+        with self._lock:
+            prepared = self._prepare(sql, self.matches(generalized=generalized))
+            statements = [
+                exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
+                for name, table in {**self._files(), **prepared.plan.tables}.items()
+            ]
+            made = (f"{each.sql(dialect=self._engine.dialect, pretty=True)};" for each in statements)
+            return "\n".join([*made, f"{prepared.sql};"])
 
-    def _prepare(self, sql: str, boxes: Boxes | Published | None) -> _Prepared:
-        """Read and rewrite a question once, however often it is asked."""
-        asked = (sql, None if boxes is None else boxes.given)
-        if asked not in self._prepared:
-            question = self._read(sql, boxes)
-            with _computed():
-                prepared = self._rewritten(question, boxes)
-            while len(self._prepared) >= REMEMBERED:
-                self._prepared.pop(next(iter(self._prepared)))
-            self._prepared[asked] = prepared
-        return self._prepared[asked]
+    def run(self, query: exp.Expr, matches: Matches | None = None) -> pa.Table:
+        """Run a query over the tables that questions are answered from, whichever it needs."""
+        with self._lock:
+            self._make(needed([query], self._layout(matches or self._own).tables(self._statistics)))
+            return self._engine.run(query)
 
-    def _read(self, sql: str, boxes: Boxes | Published | None) -> Question:
-        """The question, if this release can answer it, from the boxes or in its own way."""
-        with _not_too_deep():
-            question = read_question(sql, self.release.promise, apart=self._apart(boxes))
-            if self.release.promise.window is not None:
-                question = swapped.answerable(question)
-            if boxes is not None:
-                check_generalized(question)
-            check_joined(question, self.release.promise.join)
-            self._check_types(question)
-            if self._apart(boxes):
-                self._check_size(question)
-        return question
-
-    def _rewritten(self, question: Question, boxes: Boxes | Published | None) -> _Prepared:
-        """The SQL that answers a question, and the tables that it needs beside those of every question."""
-        with _not_too_deep():
-            query = rewrite(question, self.release.promise, boxes, apart=self._apart(boxes))
-            made: dict[str, exp.Expr] = {} if boxes is None else {**boxes.tables()}
-            return _Prepared(question, query.sql(dialect=self._engine.dialect, pretty=True), made)
-
-    def _apart(self, boxes: Boxes | Published | None) -> bool:
-        """Whether each column is looked at by itself."""
-        return self.release.promise.publication == "full_permutation" and boxes is None
-
-    def _boxes_for(self, *, generalized: bool | Given) -> Boxes | Published | None:
-        """The boxes to answer from, if boxes they are to be."""
-        if self.release.promise.boxes is not None:
+    def matches(self, *, generalized: bool | Given = False) -> Matches:
+        """How rows match: as the release shows them, or by their boxes alone."""
+        if isinstance(self._own, Boxed):
             if not isinstance(generalized, bool) and len(generalized) > 0:
                 raise QueryError("a generalized release has boxes of its own", hint="ask it as it is")
-            return self._published
+            return self._own
         if isinstance(generalized, bool):
-            return self._boxes if generalized else None
-        return self._boxes.widened(generalized, self._engine.run)
+            return self._tight if generalized else self._own
+        return Boxed(self._tight_boxes.widened(generalized, lambda query: self.run(query, self._tight)))
 
-    @cached_property
-    def _boxes(self) -> Boxes:
-        """The tight boxes of the groups, made when first needed."""
-        promise = self.release.promise
-        if promise.window is not None:
-            raise QueryError(
-                f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
-            )
-        types = self._types()
-        boxes = Boxes({name: kind_of(types[name]) for name in promise.quasi}, promise.group)
-        self._make(boxes.tables())
-        return boxes
-
-    @cached_property
-    def _published(self) -> Published:
-        """The boxes that a generalized release shows, made when first needed."""
-        promise = self.release.promise
-        group = promise.group if promise.join is None else promise.join.group
-        boxes = Published.of(promise.boxes or (), group, self._types(), self._engine.run)
-        self._make(boxes.tables())
-        return boxes
-
-    def _types(self) -> dict[str, str]:
-        columns = self._engine.run(exp.Describe(this=exp.to_table("qit")))
-        return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
-
-    def _make(self, tables: Mapping[str, exp.Expr]) -> None:
-        for name, query in tables.items():
-            self._engine.load(name, query)
+    def close(self) -> None:
+        self._engine.close()
 
     def __enter__(self) -> Self:
         return self
@@ -157,35 +123,93 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        self._engine.close()
+    def _prepare(self, sql: str, matches: Matches) -> Prepared:
+        """Read and plan a question, once however often it is asked, and once for all that differ in constants."""
+        asked = (sql, matches.key)
+        if asked not in self._asked:
+            with _computed(), _not_too_deep():
+                question = matches.check(read_question(sql, self.release.promise, matches.blocks))
+                prepared = self._planned(question, matches, marked=matches.opaque and MARK not in sql)
+            _remember(self._asked, asked, prepared)
+        return self._asked[asked]
 
-    def _run(self, query: exp.Select | str) -> pa.Table:
-        with _computed():
-            return self._engine.run(query)
+    def _planned(self, question: Question, matches: Matches, *, marked: bool) -> Prepared:
+        abstract, constants = abstracted(question) if marked else (question, [])
+        key = (shape(abstract), matches.key)
+        if not marked or key not in self._shapes:
+            found = plan(abstract, self._layout(matches), self._statistics)
+            query = found.query.sql(dialect=self._engine.dialect, pretty=True, copy=False)
+            _remember(self._shapes, key, Prepared(abstract, found, query))
+        prepared = self._shapes[key]
+        return replace(prepared, question=question, sql=filled(prepared.sql, constants))
 
-    def _check_size(self, question: Question) -> None:
-        """Raise for an answer with too many combinations of keys: columns that were shuffled apart have them all."""
-        if len({key.side for key in question.keys}) < 2:
-            return
-        model = Model(question, self.release.promise.group, self.release.promise.sensitive, apart=True)
-        rows = self._run(margins.combinations(model)).column(0)[0].as_py()
-        if rows > MOST_COMBINATIONS:
+    def _layout(self, matches: Matches) -> Layout:
+        return Layout(self.release.promise.group, self.release.promise.sensitive, self._base, matches)
+
+    @cached_property
+    def _own(self) -> Matches:
+        """How rows match as this release shows them."""
+        promise = self.release.promise
+        match layout_of(promise).matching:
+            case "counted":
+                return Counted()
+            case "margins":
+                alone = () if promise.sensitive is None else ((promise.sensitive,),)
+                blocks = layout_of(promise).blocks(promise)
+                rows = promise.sensitive is not None and any(promise.sensitive in block for block in blocks)
+                return Margins(blocks if rows else (*blocks, *alone), sensitive_in_rows=rows)
+            case "swapped":
+                return Swapped(promise)
+            case "boxes":
+                group = promise.group if promise.join is None else promise.join.group
+                return Boxed(Published.of(promise.boxes or (), group, self._types(), self.run), promise.join)
+
+    @cached_property
+    def _tight(self) -> Boxed:
+        return Boxed(self._tight_boxes)
+
+    @cached_property
+    def _tight_boxes(self) -> Boxes:
+        """The tight boxes that the groups of a release would have in a generalized one."""
+        promise = self.release.promise
+        if layout_of(promise).matching == "swapped":
             raise QueryError(
-                f"grouped by so many columns, {rows:,.0f} combinations in groups may occur; at most"
-                f" {MOST_COMBINATIONS:,} are told apart",
-                hint="group by fewer columns, or by ranges such as age // 10",
+                f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
             )
+        types = self._types()
+        return Boxes({name: kind_of(types[name]) for name in promise.quasi}, promise.group)
 
-    def _check_types(self, question: Question) -> None:
-        """Let the engine type every argument, on no rows, before anything is summed."""
-        model = Model(question, self.release.promise.group, self.release.promise.sensitive)
-        for aggregate in question.aggregates:
-            if aggregate.argument is None:
-                continue
-            table = "held" if aggregate.side == "sensitive" else "qit"
-            probe = exp.select(model.on_table(aggregate.argument)).from_(table).limit(0)
-            _check_type(aggregate, self._run(probe).schema.field(0).type)
+    def _types(self) -> dict[str, str]:
+        columns = self.run(exp.Describe(this=self._base["qit"].query.copy()), Counted())
+        return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
+
+    def _make(self, tables: Mapping[str, Table]) -> None:
+        for name, table in tables.items():
+            if name not in self._made:
+                self._engine.load(name, table.query, keep=table.keep)
+                self._made.add(name)
+
+    def _guard(self, prepared: Plan) -> None:
+        for guard in prepared.guards:
+            found = self._engine.run(guard.query).column(0)[0].as_py()
+            if found > guard.most:
+                raise QueryError(guard.message.format(found, guard.most), hint=guard.hint)
+
+    def _files(self) -> dict[str, Table]:
+        """The files as they lie in the folder of the release."""
+        resources = self.release.manifest.resources
+        return {
+            f"{each.name} file": Table(
+                exp.select("*").from_(self._engine.scan(Path(each.path), each.kinds())), keep=each.format == "csv"
+            )
+            for each in resources
+        }
+
+
+def _remember(found: dict[Hashable, Prepared], key: Hashable, prepared: Prepared) -> None:
+    while len(found) >= REMEMBERED:
+        found.pop(next(iter(found)))
+    found[key] = prepared
 
 
 @contextmanager
@@ -202,18 +226,6 @@ def _not_too_deep() -> Iterator[None]:
         yield
     except RecursionError:
         raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
-
-
-def _check_type(aggregate: Aggregate, kind: pa.DataType) -> None:
-    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-    if aggregate.function in {"sum", "avg", "quantile_cont"} and not numeric:
-        wanted = "MEDIAN" if aggregate.function == "quantile_cont" else aggregate.function.upper()
-        other = "QUANTILE(x, 0.5)" if wanted == "MEDIAN" else "COUNT, MIN or MAX, or GROUP BY it"
-        raise QueryError(
-            f"{wanted} needs numbers, but `{aggregate.argument.sql(dialect='duckdb') if aggregate.argument else ''}`"
-            f" holds {kind}",
-            hint=f"use {other}",
-        )
 
 
 def _left_out(promise: Promise) -> Iterator[str]:

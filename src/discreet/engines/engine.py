@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -55,8 +55,8 @@ class Engine(Protocol):
         """The columns of `name` and the types that their values have when they are read, in order."""
         ...
 
-    def seal(self) -> None:
-        """Give up files, network and settings for good; what is loaded can still be queried."""
+    def seal(self, files: Iterable[Path] = ()) -> None:
+        """Give up all files but these, network and settings for good; what is loaded can still be queried."""
         ...
 
     def close(self) -> None:

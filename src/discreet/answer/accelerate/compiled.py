@@ -20,7 +20,7 @@ from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
 from discreet.answer.accelerate.sweep import Subject, Wanted
-from discreet.answer.plan.plan import untouched
+from discreet.answer.plan.context import untouched
 from discreet.answer.question.question import Aggregate, Question
 from discreet.engines import Engine
 from discreet.errors import EngineError

@@ -20,13 +20,17 @@ Claim: swapped_bounds_equal_brute_force — low and high are the extremes over a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from sqlglot import exp
 
-from discreet.answer.plan.aggregates import INSIDE, NO_STDERR, NUMBER, over, per_key
-from discreet.answer.plan.context import Model
-from discreet.answer.plan.sql import Relations, grouped
+from discreet.answer.matches.matches import Guard
+from discreet.answer.plan.aggregates import INSIDE
+from discreet.answer.plan.context import Context
+from discreet.answer.plan.quantiles import NO_STDERR, NUMBER
+from discreet.answer.plan.sql import Relations, grouped, join, over, per_key, select
 from discreet.answer.question.question import Aggregate, Question
 from discreet.errors import QueryError
 from discreet.release.layouts.file import column, named
@@ -36,7 +40,54 @@ from discreet.release.manifest import Promise
 BOUNDS = ("estimate", "low", "high")
 
 
-def tables(promise: Promise) -> dict[str, exp.Select]:
+@dataclass(frozen=True)
+class Swapped:
+    """Matches of a swapped table: rows are shown with a value, and the true one lies in a window around it."""
+
+    columns: ClassVar[tuple[str, ...]] = ()  # nothing is drawn: bounds come from windows
+    key: ClassVar[str] = "windows"
+    exact: ClassVar[bool] = True
+    opaque: ClassVar[bool] = True
+    sensitive_in_rows: ClassVar[bool] = False
+    blocks: ClassVar[None] = None
+    promise: Promise
+
+    def check(self, question: Question) -> Question:
+        """The question, if swapped values tell anything certain about it; a count of them is a count of rows."""
+        if question.asks_of_sensitive:
+            raise QueryError(
+                "a swapped table answers no condition on the sensitive column, and no GROUP BY it",
+                hint="ask for SUM, AVG, MIN, MAX, MEDIAN or QUANTILE of it, by quasi-identifiers",
+            )
+        return replace(question, aggregates=tuple(map(_answerable, question.aggregates)))
+
+    def tables(self) -> Mapping[str, exp.Expr]:
+        return _tables(self.promise)
+
+    def guards(self, context: Context) -> tuple[Guard, ...]:  # noqa: ARG002
+        return ()
+
+    def relations(self, context: Context) -> Relations:
+        return {} if all(map(context.exact, context.question.aggregates)) else _relations(context)
+
+    def frame(self, context: Context) -> exp.Select:
+        return context.rows("quasi").distinct(copy=False)
+
+    def draws(self, context: Context) -> Relations:  # noqa: ARG002
+        return {}
+
+    def answer(self, context: Context, aggregate: Aggregate, number: int) -> Relations:
+        """The relations that compute one aggregate from `steps`."""
+        ends = [f"{_measured(aggregate, f'bound = {bound!r}')} AS {bound}" for bound in BOUNDS]
+        least = "SUM(hits) FILTER (WHERE bound = 'estimate') AS least"
+        columns = (INSIDE, NO_STDERR, "low", "high", "least")
+        return {
+            f"answer_{number}_bounds": per_key(context.keys(), "steps", *ends, least),
+            f"answer_{number}": select(*context.keys(), *columns, source=f"answer_{number}_bounds"),
+        }
+
+
+def _tables(promise: Promise) -> dict[str, exp.Expr]:
     """The queries that make the tables: `qit` with the value that each row shows, and `windows`, by value."""
     group = exp.alias_(exp.cast(exp.Literal.number(1), "INTEGER"), promise.group, quoted=True)
     shown = [column(name) for name in promise.columns]
@@ -53,16 +104,6 @@ def tables(promise: Promise) -> dict[str, exp.Select]:
     }
 
 
-def answerable(question: Question) -> Question:
-    """The question, if swapped values tell anything certain about it; a count of them is a count of rows."""
-    if question.asks_of_sensitive:
-        raise QueryError(
-            "a swapped table answers no condition on the sensitive column, and no GROUP BY it",
-            hint="ask for SUM, AVG, MIN, MAX, MEDIAN or QUANTILE of it, by quasi-identifiers",
-        )
-    return replace(question, aggregates=tuple(map(_answerable, question.aggregates)))
-
-
 def _answerable(aggregate: Aggregate) -> Aggregate:
     if aggregate.side == "quasi" or aggregate.argument is None:
         return aggregate
@@ -75,16 +116,6 @@ def _answerable(aggregate: Aggregate) -> Aggregate:
     if aggregate.function == "count":  # no value is missing
         return replace(aggregate, argument=None, side="quasi")
     return replace(aggregate, argument=argument)
-
-
-def write(model: Model, aggregate: Aggregate, name: str) -> Relations:
-    """The relations that compute one aggregate from `steps`, the last of them called `name`."""
-    ends = [f"{_measured(aggregate, f'bound = {bound!r}')} AS {bound}" for bound in BOUNDS]
-    least = "SUM(hits) FILTER (WHERE bound = 'estimate') AS least"
-    return {
-        f"{name}_bounds": per_key(model, "steps", *ends, least),
-        name: exp.select(*model.keys(), INSIDE, NO_STDERR, "low", "high", "least").from_(f"{name}_bounds"),
-    }
 
 
 def _measured(aggregate: Aggregate, here: str) -> str:
@@ -107,36 +138,35 @@ def _measured(aggregate: Aggregate, here: str) -> str:
             return f"{function.upper()}(value) FILTER (WHERE {here})"
 
 
-def steps(model: Model) -> Relations:
+def _relations(context: Context) -> Relations:
     """The relations that all aggregates of the sensitive values share, the last of them `steps`."""
-    keys, up, down = model.keys(), over(model, "ASC"), over(model, "DESC")
-    value = exp.column(model.sensitive or "", table="qit", quoted=True)
+    keys = context.keys()
+    up, down = over(keys, "ASC"), over(keys, "DESC")
+    value = exp.column(context.sensitive or "", table="qit", quoted=True)
     low, high = f"before + MAX(low - before - 1) {up}", f"before + MIN(high - before - hits) {down}"
-    spans = exp.union(
-        exp.select(*keys, "'low' AS bound", f"{low} AS start", "hits").from_("placed"),
-        exp.select(*keys, "'high' AS bound", f"{high} AS start", "hits").from_("placed"),
-        distinct=False,
-    )
+    before = f"CAST(SUM(hits) {up} - hits AS BIGINT) AS before"
+    placed = select(*keys, "value", "hits", "low", "high", before, source="shown")
     cut = "LEAST(start + hits, upto) - GREATEST(start, below) AS hits"
-    values = exp.select(*keys, "bound", "value", cut).from_("spans")
+    values = select(*keys, "bound", "windows.value", cut, source="spans")
     return {
-        "shown": grouped(model.rows("quasi", exp.alias_(value, "value"), "COUNT(*) AS hits")),
-        "placed": exp.select(*keys, "value", "hits", "low", "high", f"CAST(SUM(hits) {up} - hits AS BIGINT) AS before")
-        .from_("shown")
-        .join("windows", using="value"),
-        "spans": spans,
-        "pieces": exp.union(
-            exp.select(*keys, "'estimate' AS bound", "value", "hits").from_("shown"),
-            values.join("windows", on="below < start + hits AND start < upto"),
+        "shown": grouped(context.rows("quasi", exp.alias_(value, "value"), "COUNT(*) AS hits")),
+        "placed": placed.join("windows", using="value", copy=False),
+        "spans": exp.union(
+            select(*keys, "'low' AS bound", f"{low} AS start", "hits", source="placed"),
+            select(*keys, "'high' AS bound", f"{high} AS start", "hits", source="placed"),
             distinct=False,
         ),
-        "steps": _steps(model),
+        "pieces": exp.union(
+            select(*keys, "'estimate' AS bound", "value", "hits", source="shown"),
+            join(values, "windows", "below < start + hits AND start < upto"),
+            distinct=False,
+        ),
+        "steps": _steps(keys),
     }
 
 
-def _steps(model: Model) -> exp.Select:
+def _steps(keys: list[str]) -> exp.Select:
     """Beside each piece how many rows its bound gives values up to it, and how many in all."""
-    of_bound = ", ".join([*model.keys(), "bound"])
-    in_order = f"PARTITION BY {of_bound} ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
-    upto, total = f"SUM(hits) OVER ({in_order}) AS upto", f"SUM(hits) OVER (PARTITION BY {of_bound}) AS total"
-    return exp.select(*model.keys(), "bound", "value", "hits", upto, total).from_("pieces")
+    of_bound = [*keys, "bound"]
+    upto, total = f"SUM(hits) {over(of_bound, 'ASC')} AS upto", f"SUM(hits) {over(of_bound)} AS total"
+    return select(*of_bound, "value", "hits", upto, total, source="pieces")

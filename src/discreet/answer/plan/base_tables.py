@@ -1,125 +1,126 @@
-"""The tables that answers are computed from, made once from the files of a release.
+"""The tables that answers are computed from, made from the files of a release when a question first needs them.
 
-    qit         one row per person: the quasi-identifiers, or what a box shows of them, and the group
-    labels      of a generalized release: the values that labels of its boxes stand for
-    signatures  per group: its size, and the number of its `signature`, the multiset of its values
-    sums        per signature: how many rows hold any value (`total`), and their mean; missing ones are none of these
-    held        per signature: each value, how many rows hold it (`n`), and how many a smaller one (`below`)
-    windows     of a swapped table only, whose `qit` has the value that a row shows: per value the ranks that
-                show it (after `below`, to `upto`), and the first and last that such a row may hold
+    qit               one row per person: the quasi-identifiers, or what a box shows of them, and the group
+    st                per group and sensitive value: how many rows `n` hold it
+    labels            of a generalized release: the values that labels of its boxes stand for
+    signatures        per group: its size, and the number of its `signature`, the multiset of its values
+    signature_values  per signature: each value, how many rows hold it (`n`), and how many a smaller one (`below`)
 
-Groups with the same signature are interchangeable, so `held` is usually tiny. Signatures are told
-apart by two sums of 64-bit hashes: by chance, a million of them agree once in 10^26 releases.
+Groups with the same signature are interchangeable. Where many are alike, signatures are told apart by two sums of
+64-bit hashes (by chance, a million of them agree once in 10^26 releases) and `signature_values` is tiny; else every
+group is its own signature, and nothing need be made. A sample of groups tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from sqlglot import exp, parse_one
+import pyarrow as pa
+from sqlglot import exp
 
-from discreet.answer.matches import swapped
+from discreet.answer.matches.matches import Matches
+from discreet.answer.plan.sql import aliased, piece, select
 from discreet.engines import Engine
-from discreet.engines.dialect import small_integer
-from discreet.release.layouts import layout_of
-from discreet.release.layouts.file import named
-from discreet.release.manifest import Promise
-from discreet.release.relations import load_files
-from discreet.release.release import Release
+
+SAMPLE = 512  # groups that are looked at
+ALIKE = 8  # of them, per signature, from which signatures pay
 
 
-def tables(release: Release, *, repeats: bool = True) -> dict[str, exp.Expr]:
-    """The queries that make the tables, in order, once every file is there as `NAME file`.
+@dataclass(frozen=True)
+class Table:
+    """A query to be laid down under a name: its rows are kept, or it is computed wherever it is used."""
 
-    If no group holds a value twice, values need only be numbered to know how many are smaller.
-    """
-    number = exp.column("value", table="st") if sensitive_kind(release) in {"integer", "number"} else exp.null()
-    below = parse_one(BELOW if repeats else BEFORE, dialect="duckdb")
-    made = {name: parse_one(sql, dialect="duckdb") for name, sql in TABLES.items()}
-    relations = layout_of(release.promise).relations(release.promise)
-    if release.promise.window is not None:
-        relations |= swapped.tables(release.promise)
-    if any(resource.name == "labels" for resource in release.manifest.resources):
-        relations["labels"] = exp.select("*").from_(named("labels file"))
-    relations["qit"] = _narrow(relations["qit"], release.promise)
+    query: exp.Expr
+    keep: bool
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of a release before any question: the types of its columns, and whether groups are alike."""
+
+    types: Mapping[str, pa.DataType]
+    alike: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a release is laid out: its group and sensitive columns, its two tables, and how its rows match."""
+
+    group: str
+    sensitive: str | None
+    base: Mapping[str, Table]
+    matches: Matches
+
+    def tables(self, statistics: Statistics) -> dict[str, Table]:
+        """All tables that a question may need, in order."""
+        texts = SIGNATURES if statistics.alike else GROUPS
+        made = base({name: piece(text) for name, text in texts.items()})
+        return {**self.base, **made, **{name: Table(each, keep=True) for name, each in self.matches.tables().items()}}
+
+
+def base(queries: Mapping[str, exp.Expr]) -> dict[str, Table]:
+    """Tables of a release: what is joined or counted is kept, what only renames the columns of a file is not."""
     return {
-        **relations,
-        **{name: exp.replace_placeholders(query, number=number, below=below) for name, query in made.items()},
+        name: Table(query, keep=bool(query.args.get("joins") or query.args.get("group")))
+        for name, query in queries.items()
     }
 
 
-def _narrow(qit: exp.Select, promise: Promise) -> exp.Select:
-    """The same table with no more bytes per group than its number needs: hits are counted by it."""
-    kind = small_integer(promise.groups)
-
-    def narrow(item: exp.Expr) -> exp.Expr:
-        here = item.alias_or_name == promise.group
-        return exp.alias_(exp.cast(item.unalias(), kind), promise.group, quoted=True) if here else item
-
-    return qit.select(*(narrow(item) for item in qit.expressions), append=False)
-
-
-def sensitive_kind(release: Release) -> str:
-    """The type of the sensitive column; where there is none, all its values are missing whole numbers."""
-    kinds = (resource.kinds().get(release.promise.sensitive or "") for resource in release.manifest.resources)
-    return next((kind for kind in kinds if kind is not None), "integer")
+def describe(engine: Engine, tables: Mapping[str, Table], sensitive: str | None) -> Statistics:
+    """Look once at a release whose files are there as `NAME file`."""
+    qit, st = (aliased(tables[name].query.copy(), name) for name in ("qit", "st"))
+    types = {field.name: field.type for field in engine.run(select(exp.Star(), source=qit).limit(0)).schema}
+    if sensitive is not None:
+        values = select("value", source=st.copy()).limit(0)
+        types[sensitive] = engine.run(values).schema.field(0).type
+    sample = piece(ALIKE_GROUPS)
+    for table in list(sample.find_all(exp.Table)):
+        table.replace(st)
+    [found] = engine.run(sample).to_pylist()
+    return Statistics(types, alike=found["groups"] >= ALIKE * max(found["signatures"], 1))
 
 
-def load(engine: Engine, release: Release) -> None:
-    """Load a release into an engine."""
-    load_files(engine, release.path, release.manifest)
-    for name, query in tables(release).items():
-        if name == "held" and not repeats(engine):
-            query = tables(release, repeats=False)[name]  # noqa: PLW2901
-        engine.load(name, query)
+def needed(queries: Iterable[exp.Expr], tables: Mapping[str, Table]) -> dict[str, Table]:
+    """Those of the tables that queries speak of, and those that these are made from, in their order."""
+    wanted: set[str] = set()
+    waiting = list(queries)
+    while waiting:
+        names = {table.name for table in waiting.pop().find_all(exp.Table)} & tables.keys() - wanted
+        wanted |= names
+        waiting += [tables[name].query for name in names]
+    return {name: table for name, table in tables.items() if name in wanted}
 
 
-def repeats(engine: Engine) -> bool:
-    """Whether a group holds a value twice."""
-    most = engine.run(exp.select("MAX(n)").from_("st")).column(0)[0].as_py()
-    return most is not None and most > 1
-
-
-def script(engine: Engine, release: Release, more: Mapping[str, exp.Expr]) -> str:
-    """The same, and `more` tables, as statements that anyone can run in the folder of the release."""
-    resources = release.manifest.resources
-    files = {
-        f"{each.name} file": exp.select("*").from_(engine.scan(Path(each.path), each.kinds())) for each in resources
-    }
-    made = {**files, **tables(release, repeats=repeats(engine)), **more}
-    statements = (
-        exp.Create(this=named(name), kind="VIEW" if name in files else "TABLE", expression=query)
-        for name, query in made.items()
-    )
-    return "\n".join(f"{statement.sql(dialect=engine.dialect, pretty=True)};" for statement in statements)
-
-
+ALIKE_GROUPS = f"""
+    SELECT COUNT(*) AS groups, COUNT(DISTINCT one) AS signatures
+    FROM (
+        SELECT grp, SUM(CAST(FINGERPRINT(value, n) AS INT128)) AS one FROM st WHERE grp <= {SAMPLE} GROUP BY grp
+    ) AS sample
+"""  # noqa: S608
 BELOW = """
-    SUM(st.n) OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST ROWS UNBOUNDED PRECEDING) - st.n
+    CAST(SUM(st.n) OVER (PARTITION BY {} ORDER BY st.value NULLS LAST ROWS UNBOUNDED PRECEDING) - st.n AS INTEGER)
 """
-BEFORE = "ROW_NUMBER() OVER (PARTITION BY k.signature ORDER BY st.value NULLS LAST) - 1"
-TABLES = {
-    "multisets": """
+GROUPS = {
+    "signatures": "SELECT grp, CAST(SUM(n) AS INTEGER) AS size, grp AS signature FROM st GROUP BY grp",
+    "signature_values": f"SELECT grp AS signature, value, n, {BELOW.format('grp')} AS below FROM st",  # noqa: S608
+}
+SIGNATURES = {
+    "group_fingerprints": """
         SELECT grp, CAST(SUM(n) AS INTEGER) AS size,
                SUM(CAST(FINGERPRINT(value, n) AS INT128)) AS one, SUM(CAST(FINGERPRINT(n, value, 1) AS INT128)) AS two
         FROM st GROUP BY grp
     """,
-    "kinds": """
+    "signature_groups": """
         SELECT one, two, size, MIN(grp) AS grp, CAST(ROW_NUMBER() OVER () AS INTEGER) AS signature
-        FROM multisets GROUP BY one, two, size
+        FROM group_fingerprints GROUP BY one, two, size
     """,
     "signatures": """
-        SELECT m.grp, m.size, k.signature
-        FROM multisets AS m JOIN kinds AS k ON m.one = k.one AND m.two = k.two AND m.size = k.size
+        SELECT f.grp, f.size, s.signature FROM group_fingerprints AS f
+        JOIN signature_groups AS s ON f.one = s.one AND f.two = s.two AND f.size = s.size
     """,
-    "sums": """
-        SELECT k.signature, CAST(COALESCE(SUM(st.n) FILTER (WHERE st.value IS NOT NULL), 0) AS BIGINT) AS total,
-               SUM(st.n * CAST(:number AS DOUBLE)) / SUM(st.n) FILTER (WHERE st.value IS NOT NULL) AS mean
-        FROM kinds AS k JOIN st ON st.grp = k.grp GROUP BY k.signature
-    """,
-    "held": """
-        SELECT k.signature, st.value, CAST(st.n AS INTEGER) AS n, CAST(:below AS INTEGER) AS below
-        FROM kinds AS k JOIN st ON st.grp = k.grp
-    """,
+    "signature_values": f"""
+        SELECT s.signature, st.value, CAST(st.n AS INTEGER) AS n, {BELOW.format("s.signature")} AS below
+        FROM signature_groups AS s JOIN st ON st.grp = s.grp
+    """,  # noqa: S608
 }

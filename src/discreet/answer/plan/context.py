@@ -1,36 +1,52 @@
-"""A question together with how its release is laid out: the names and relations that answers are written in."""
+"""A question together with how its release shows rows: the names and relations that answers are written in."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
-from discreet.answer.matches.boxes.boxes import Boxes
-from discreet.answer.matches.boxes.published import Published
+from discreet.answer.matches.matches import Matches
+from discreet.answer.plan.sql import Piece, select
 from discreet.answer.question.grammar import Side
-from discreet.answer.question.question import Question
+from discreet.answer.question.question import Aggregate, Question
 
 
 @dataclass(frozen=True)
-class Model:
+class Subject:
+    """What some aggregates are about: rows, or the values of an argument; `numeric` if sums are wanted."""
+
+    number: int
+    side: Side
+    argument: exp.Expr | None
+    numeric: bool
+    draws: str  # the relation that says how its candidates are drawn
+
+
+@dataclass(frozen=True)
+class Context:
     """A question with what is needed to write its relations."""
 
     question: Question
     group: str
     sensitive: str | None
-    boxes: Boxes | Published | None = None
-    apart: bool = False  # whether every column is a side of its own
+    matches: Matches
 
     @property
     def bounded(self) -> bool:
-        """Whether hits are not counted, but lie between the `fewest` and `picks`."""
-        return self.apart or self.boxes is not None
+        """Whether matching rows are not counted, but lie between the `fewest` and the most (`matched`)."""
+        return "fewest" in self.matches.columns
 
     @property
     def measured(self) -> bool:
-        """Whether hits are not counted, but expected."""
-        return self.apart or (self.boxes is not None and self.boxes.measured)
+        """Whether it is known how likely rows match (`overlap`), and two of them together (`tie`)."""
+        return "overlap" in self.matches.columns
+
+    @property
+    def estimated(self) -> bool:
+        """Whether there is an estimate: rows that match are counted, or expected."""
+        return self.measured or not self.bounded
 
     def keys(self, *sides: Side) -> list[str]:
         """The names that the keys of some sides (or of all) have in the relations."""
@@ -40,31 +56,64 @@ class Model:
         """The names of the keys of all sides but one."""
         return [f"key_{i}" for i, key in enumerate(self.question.keys) if key.side != side]
 
-    def named_keys(self, side: Side) -> list[exp.Expr]:
-        """The keys of one side, computed from its table."""
-        return [
-            exp.alias_(self.on_table(key.expression), f"key_{i}")
-            for i, key in enumerate(self.question.keys)
-            if key.side == side
-        ]
-
     def on_table(self, expression: exp.Expr) -> exp.Expr:
-        """An expression of the question, about the columns of `qit` or `held`."""
+        """An expression of the question, about the columns of `qit` or `signature_values`."""
 
         def placed(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
                 return node
-            if node.name == self.sensitive:
-                return exp.column("value", table="held")
+            if node.name == self.sensitive and not self.matches.sensitive_in_rows:
+                return exp.column("value", table="signature_values")
             return exp.column(node.name, table="qit", quoted=True)
 
         return expression.transform(placed)
 
-    def rows(self, side: Side, *columns: exp.Expr | str) -> exp.Select:
+    def rows(self, side: Side, *columns: Piece) -> exp.Select:
         """The rows of one side that satisfy its condition."""
-        query = exp.select(*self.named_keys(side), *columns).from_("held" if side == "sensitive" else "qit")
+        keys = [
+            exp.alias_(self.on_table(key.expression), f"key_{i}", copy=False)
+            for i, key in enumerate(self.question.keys)
+            if key.side == side
+        ]
         condition = self.question.where.get(side)
-        return query if condition is None else query.where(self.on_table(condition))
+        where = None if condition is None else self.on_table(condition)
+        return select(*keys, *columns, source="signature_values" if side == "sensitive" else "qit", where=where)
 
     def group_column(self, alias: str) -> exp.Expr:
-        return exp.alias_(exp.column(self.group, table="qit", quoted=True), alias)
+        return exp.alias_(exp.column(self.group, table="qit", quoted=True), alias, copy=False)
+
+    def exact(self, aggregate: Aggregate) -> bool:
+        """Whether an aggregate is computed from the rows as they are."""
+        return self.matches.exact and untouched(self.question, aggregate)
+
+    @cached_property
+    def subjects(self) -> dict[int, Subject]:
+        """By the number of an aggregate that is not exact: what it is about; several may share a subject."""
+        if not self.matches.columns:
+            return {}
+        drawn = [(i, each) for i, each in enumerate(self.question.aggregates) if not self.exact(each)]
+        found: dict[tuple[Side, exp.Expr | None], Subject] = {}
+        draws: dict[Side, str] = {}
+        for _, aggregate in drawn:
+            about = _about(aggregate)
+            sharing = [each for _, each in drawn if _about(each) == about]
+            numeric = any(each.function in {"sum", "avg"} for each in sharing)
+            name = draws.setdefault(about[0], f"draws_{len(draws)}")
+            found.setdefault(about, Subject(len(found), *about, numeric, name))
+        return {i: found[_about(aggregate)] for i, aggregate in drawn}
+
+    @property
+    def drawn(self) -> dict[str, Side]:
+        """The relations that say how candidates are drawn, and the side that these are of."""
+        return {subject.draws: subject.side for subject in self.subjects.values()}
+
+
+def untouched(question: Question, aggregate: Aggregate) -> bool:
+    """Whether an aggregate is about one side alone, and not the sensitive one: no shuffled value can change it."""
+    about = {*question.sides, *([] if aggregate.argument is None else [aggregate.side])}
+    return len(about) <= 1 and "sensitive" not in about
+
+
+def _about(aggregate: Aggregate) -> tuple[Side, exp.Expr | None]:
+    """Counted rows are those of the sensitive side: each row has one value."""
+    return ("sensitive", None) if aggregate.argument is None else (aggregate.side, aggregate.argument)

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from discreet.errors import QueryError
 
-# What a release keeps apart from the rest: "sensitive", "quasi", or where every column was shuffled by itself
-# "quasi NAME", a side for each quasi-identifier.
+# What a release keeps apart from the rest: "sensitive", "quasi", or where blocks of columns were shuffled by themselves
+# "quasi NAME", a side for each block, by its first column.
 Side: TypeAlias = str
+Blocks: TypeAlias = tuple[tuple[str, ...], ...]
 
 SUPPORTED = (
     "one SELECT over `microdata` of COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE, with WHERE, GROUP BY, ORDER BY"
@@ -90,11 +91,11 @@ def refusal(node: exp.Expr) -> QueryError:
     return QueryError(f"{what} is not supported", hint=f"supported is {SUPPORTED}")
 
 
-def side(expression: exp.Expr, sensitive: str | None, *, apart: bool = False) -> Side:
-    """The side of the release that an expression looks at, with all columns `apart` or not; several are refused."""
+def side(expression: exp.Expr, sensitive: str | None, blocks: Blocks | None = None) -> Side:
+    """The side of the release that an expression looks at; several are refused."""
     names = _names(expression)
-    if apart:
-        return _one_column(expression, names, sensitive)
+    if blocks is not None:
+        return _block(expression, names, sensitive, blocks)
     if sensitive not in names:
         return "quasi"
     if names != {sensitive}:
@@ -105,15 +106,17 @@ def side(expression: exp.Expr, sensitive: str | None, *, apart: bool = False) ->
     return "sensitive"
 
 
-def _one_column(expression: exp.Expr, names: set[str], sensitive: str | None) -> Side:
-    """The side of an expression where every column is a side; a constant is on any."""
-    if len(names) > 1:
-        both = " and ".join(f"`{name}`" for name in sorted(names))
+def _block(expression: exp.Expr, names: set[str], sensitive: str | None, blocks: Blocks) -> Side:
+    """The side of an expression where every block of columns is a side; a constant is on any."""
+    block = next((block for block in blocks if names <= {*block}), None)
+    if block is None:
+        several = " and ".join(f"`{name}`" for name in sorted(names))
+        apart = "column" if all(len(block) == 1 for block in blocks) else "block of columns"
         raise QueryError(
-            f"`{expression.sql(dialect='duckdb')}` mixes {both}, which were shuffled apart from each other",
-            hint="a condition, key or aggregate is about one column; join conditions on several with AND",
+            f"`{expression.sql(dialect='duckdb')}` mixes {several}, which were shuffled apart from each other",
+            hint=f"a condition, key or aggregate is about one {apart}; join conditions on several with AND",
         )
-    return "sensitive" if names <= {sensitive} else f"quasi {next(iter(names))}"
+    return "sensitive" if not names or block == (sensitive,) else f"quasi {block[0]}"
 
 
 def check_names_a_column(expression: exp.Expr) -> None:

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 from discreet.answer.question.grammar import (
     AGGREGATES,
     SUPPORTED,
+    Blocks,
     Side,
     check_names_a_column,
     check_scalar,
@@ -32,16 +33,16 @@ from discreet.words import nearest
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
 
 
-def read_question(sql: str, promise: Promise, *, apart: bool = False) -> Question:
+def read_question(sql: str, promise: Promise, blocks: Blocks | None = None) -> Question:
     """Read one question about a release; raise `QueryError` with what is supported for anything else.
 
-    If all columns of the release are `apart`, each is a side of its own.
+    Where `blocks` of columns were shuffled apart, each is a side of its own.
     """
     select = _parse(sql)
     _check_clauses(select)
     _check_table(select, promise)
     _resolve(select, promise)
-    sided = partial(side, sensitive=promise.sensitive, apart=apart)
+    sided = partial(side, sensitive=promise.sensitive, blocks=blocks)
     where = _conditions(select, sided)
     items = [_Item(item.unalias(), item.alias) for item in select.expressions]
     keys = _keys(select, items, set(promise.columns), sided)

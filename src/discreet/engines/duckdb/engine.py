@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import duckdb
@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from discreet.engines.duckdb.dialect import Dialect
 from discreet.engines.duckdb.errors import translating
-from discreet.engines.duckdb.files import copy, scan
+from discreet.engines.duckdb.files import copy, pattern, scan
 from discreet.errors import EngineError, InputError
 
 REMEMBERED = 256  # prepared statements
@@ -116,8 +116,12 @@ class DuckDB:
     def schema(self, name: str) -> pa.Schema:
         return self.run(exp.select("*").from_(_named(name)).limit(0)).schema
 
-    def seal(self) -> None:
+    def seal(self, files: Iterable[Path] = ()) -> None:
+        # a path is asked for both as a file and as the pattern that `scan` makes of it
+        paths = {name for file in files for name in (str(file), pattern(file))}
+        readable = exp.array(*map(exp.Literal.string, sorted(paths)))
         with translating():
+            self._connection.execute(f"SET allowed_paths = {self._sql(readable)}")
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
 

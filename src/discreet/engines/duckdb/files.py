@@ -23,10 +23,14 @@ def copy(query: exp.Expr, path: Path) -> exp.Copy:
     return exp.Copy(this=exp.Subquery(this=query), kind=False, files=[target], params=parameters)
 
 
+def pattern(path: Path) -> str:
+    """The pattern of file names that fits this path only: brackets in it would be read as one of many."""
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
 def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str]) -> exp.Table:
     """What stands in FROM to read a file; see `Engine.load`."""
-    # Brackets in a path would be read as a pattern of file names.
-    place = exp.Literal.string(re.sub(r"([*?\[])", r"[\1]", str(path)))
+    place = exp.Literal.string(pattern(path))
     if path.suffix.lower() == ".parquet":
         return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
     # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.

@@ -1,0 +1,75 @@
+"""Whether arguments are numbers where numbers are needed, from the types of the columns alone."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
+
+from discreet.answer.plan.base_tables import Statistics
+from discreet.answer.plan.context import Context
+from discreet.answer.question.question import Aggregate
+from discreet.errors import QueryError
+
+# Of these, a text among the operands may be meant as a number: only the engine knows.
+OPEN = (exp.Binary, exp.Case, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.If, exp.Neg, exp.Paren)
+
+
+def check_types(context: Context, statistics: Statistics) -> None:
+    """Raise for a sum, a mean or a median of something that is certainly no number.
+
+    What cannot be told here fails when it is computed.
+    """
+    for aggregate in context.question.aggregates:
+        if aggregate.argument is None or aggregate.function not in {"sum", "avg", "quantile_cont"}:
+            continue
+        kind = _kind(aggregate.argument, statistics)
+        if kind is not None and not _numeric(kind):
+            raise _refusal(aggregate, aggregate.argument, kind)
+
+
+def _kind(argument: exp.Expr, statistics: Statistics) -> pa.DataType | None:
+    """The type of an argument, if it is a column or certainly a text or a boolean."""
+    if isinstance(argument.unnest(), exp.Column):
+        return statistics.types[argument.unnest().name]
+    texts = any(literal.is_string for literal in argument.find_all(exp.Literal))
+    if texts and isinstance(argument, OPEN) and not isinstance(argument, exp.DPipe | exp.Predicate):
+        return None
+
+    def typed(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        kind = statistics.types[node.name]
+        known = next((name for is_kind, name in KINDS if is_kind(kind)), None)
+        return exp.null() if known is None else exp.cast(exp.null(), known)
+
+    found = annotate_types(argument.transform(typed), dialect="duckdb").type
+    if found is None:
+        return None
+    if found.is_type(*exp.DataType.TEXT_TYPES):
+        return pa.string()
+    return pa.bool_() if found.is_type(exp.DType.BOOLEAN) else None
+
+
+KINDS = (
+    (pa.types.is_boolean, "BOOLEAN"),
+    (pa.types.is_integer, "BIGINT"),
+    (pa.types.is_floating, "DOUBLE"),
+    (pa.types.is_decimal, "DECIMAL"),
+    (pa.types.is_string, "TEXT"),
+    (pa.types.is_date, "DATE"),
+    (pa.types.is_timestamp, "TIMESTAMP"),
+)
+
+
+def _numeric(kind: pa.DataType) -> bool:
+    types = pa.types
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+
+def _refusal(aggregate: Aggregate, argument: exp.Expr, kind: pa.DataType) -> QueryError:
+    wanted = "MEDIAN" if aggregate.function == "quantile_cont" else aggregate.function.upper()
+    other = "QUANTILE(x, 0.5)" if wanted == "MEDIAN" else "COUNT, MIN or MAX, or GROUP BY it"
+    return QueryError(
+        f"{wanted} needs numbers, but `{argument.sql(dialect='duckdb')}` holds {kind}", hint=f"use {other}"
+    )
