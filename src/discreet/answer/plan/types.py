@@ -9,6 +9,7 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from discreet.answer.plan.base_tables import Statistics
 from discreet.answer.plan.context import Context
 from discreet.answer.question.question import Aggregate
+from discreet.engines.dialect import sql_type
 from discreet.errors import QueryError
 
 # Of these, a text among the operands may be meant as a number: only the engine knows.
@@ -39,9 +40,7 @@ def _kind(argument: exp.Expr, statistics: Statistics) -> pa.DataType | None:
     def typed(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
-        kind = statistics.types[node.name]
-        known = next((name for is_kind, name in KINDS if is_kind(kind)), None)
-        return exp.null() if known is None else exp.cast(exp.null(), known)
+        return exp.Cast(this=exp.null(), to=sql_type(statistics.types[node.name]))
 
     found = annotate_types(argument.transform(typed), dialect="duckdb").type
     if found is None:
@@ -49,17 +48,6 @@ def _kind(argument: exp.Expr, statistics: Statistics) -> pa.DataType | None:
     if found.is_type(*exp.DataType.TEXT_TYPES):
         return pa.string()
     return pa.bool_() if found.is_type(exp.DType.BOOLEAN) else None
-
-
-KINDS = (
-    (pa.types.is_boolean, "BOOLEAN"),
-    (pa.types.is_integer, "BIGINT"),
-    (pa.types.is_floating, "DOUBLE"),
-    (pa.types.is_decimal, "DECIMAL"),
-    (pa.types.is_string, "TEXT"),
-    (pa.types.is_date, "DATE"),
-    (pa.types.is_timestamp, "TIMESTAMP"),
-)
 
 
 def _numeric(kind: pa.DataType) -> bool:
