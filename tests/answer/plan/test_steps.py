@@ -21,16 +21,12 @@ RULES = {
     "full_permutation": {"guarantee": {"l": 3}, "publication": "full_permutation"},
     "generalization": {"guarantee": {"l": 3}, "partition": "mondrian", "publication": "generalization"},
 }
-CONDITIONS = ("", "WHERE age > 40", "WHERE pay < 7", "WHERE age > 40 AND pay < 7")
-MEASURES = "COUNT(*), SUM(pay), MIN(pay), MEDIAN(pay)"
-KEYS = {"": "", "sex, pay, ": "GROUP BY sex, pay"}
 QUESTIONS = [
-    *(f"SELECT {keys}{MEASURES} FROM microdata {where} {by}" for keys, by in KEYS.items() for where in CONDITIONS),
-    *(
-        f"SELECT {keys}SUM(age), MAX(age) FROM microdata {where} {by}"
-        for keys, by in KEYS.items()
-        for where in CONDITIONS
-    ),
+    "SELECT COUNT(*), SUM(pay) FROM microdata",
+    "SELECT COUNT(*), MEDIAN(pay) FROM microdata WHERE age > 40 AND pay < 7",
+    "SELECT pay, COUNT(*), MIN(pay) FROM microdata WHERE age > 40 GROUP BY pay",
+    "SELECT sex, pay, AVG(pay) FROM microdata WHERE age > 40 AND pay < 7 GROUP BY sex, pay",
+    "SELECT sex, COUNT(*), SUM(age), MAX(age) FROM microdata WHERE pay < 7 GROUP BY sex",
 ]
 ANSWER = ["estimate", "stderr", "low", "high", "least"]
 
