@@ -1,6 +1,8 @@
 """Guarantees to try, tables that are difficult, and what it means to keep a promise, by counting."""
 
 from collections import Counter, defaultdict
+from fractions import Fraction
+from math import log
 
 import numpy as np
 
@@ -26,6 +28,10 @@ GUARANTEES = [
     {"k": 4, "e": 5},
     {"k": 5, "e": 0.5},
     {"k": 3, "e": 4, "l": 2},
+    {"beta": 1},
+    {"beta": 0.5},
+    {"enhanced_beta": 2},
+    {"k": 4, "l": 2, "beta": 3},
 ]
 
 
@@ -35,17 +41,29 @@ def mark(value):
 
 
 def guaranteed(promised, sensitive):
-    return Guarantee.of(promised, Scale(np.array([mark(value) for value in range(int(sensitive.max()) + 1)])))
+    scale = Scale(np.array([mark(value) for value in range(int(sensitive.max()) + 1)]))
+    return Guarantee.of(promised, scale, np.bincount(sensitive))
 
 
-def keeps(counter, promised):
-    """Whether one group keeps the promises, by counting; k counts distinct values beside e."""
-    size = sum(counter.values())
+def keeps(counter, promised, table=None):
+    """Whether one group keeps the promises, by counting; k counts distinct values beside e.
+
+    It is compared with the table that it is a part of, or the whole of.
+    """
+    size, everybody = sum(counter.values()), sum((table or counter).values())
+
+    def gains():
+        """How much more frequent each value is than in the table, and its share of the table."""
+        shares = {value: Fraction((table or counter)[value], everybody) for value in counter}
+        return [(Fraction(counter[value], size) / share - 1, share) for value, share in shares.items()]
+
     kept = {
         "k": lambda k: (len(counter) if "e" in promised else size) >= k,
         "e": lambda e: mark(max(counter)) - mark(min(counter)) >= e,
         "l": lambda l: all(times * l <= size for times in counter.values()),
         "distinct_l": lambda l: len(counter) >= l,
+        "beta": lambda beta: all(gain <= Fraction(str(beta)) for gain, _ in gains()),
+        "enhanced_beta": lambda beta: all(gain <= min(Fraction(str(beta)), -log(share)) for gain, share in gains()),
     }
     return all(kept[name](threshold) for name, threshold in promised.items())
 
@@ -59,11 +77,11 @@ def check(groups, sensitive, promised):
     """Every row has one group, groups are 0..g-1, and each keeps the promises."""
     assert groups.shape == sensitive.shape
     assert np.issubdtype(groups.dtype, np.integer)
-    members = defaultdict(Counter)
+    members, table = defaultdict(Counter), Counter(sensitive.tolist())
     for group, value in zip(groups.tolist(), sensitive.tolist(), strict=True):
         members[group][value] += 1
     assert sorted(members) == list(range(len(members)))
-    broken = {group: counter for group, counter in members.items() if not keeps(counter, promised)}
+    broken = {group: counter for group, counter in members.items() if not keeps(counter, promised, table)}
     assert not broken
 
 

@@ -44,6 +44,8 @@ def promised(request):
 
 def place(method, space, sensitive, promised, seed=0):
     partition, options = method
+    if promised.keys() & {"beta", "enhanced_beta"}:  # a policy refuses these with suppression
+        options = {name: value for name, value in options.items() if name != "suppression"}
     return partition.place(space, sensitive, guaranteed(promised, sensitive), RandomSource(seed), options)
 
 

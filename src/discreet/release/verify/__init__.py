@@ -25,6 +25,7 @@ from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, slug
 from discreet.release.release import damage
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
+from discreet.release.verify.likeness import LIKENESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,11 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
 
 def _promises_something(guarantee: Mapping[str, float]) -> bool:
     return bool(guarantee) and all(
-        threshold >= 0 and "k" in guarantee if name == "e" else threshold >= 2 and isinstance(threshold, int)
+        threshold > 0
+        if name in LIKENESS
+        else threshold >= 0 and "k" in guarantee
+        if name == "e"
+        else threshold >= 2 and isinstance(threshold, int)
         for name, threshold in guarantee.items()
     )
 

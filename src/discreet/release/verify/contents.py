@@ -25,6 +25,7 @@ from discreet.release.layouts.file import named
 from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.relations import load_file
 from discreet.release.verify.check import Check, check
+from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
 from discreet.values.columns import kind_of, may_be
 
@@ -107,7 +108,8 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
         fault = f"{breaking} groups break it" if breaking else None
         threshold = promise.guarantee[name]
         yield check(f"guarantee {name} = {threshold}", fault, known[name][1].format(t=threshold))
-    for name in promised.keys() - breaches.keys():
+    yield from likeness(engine, promised)
+    for name in promised.keys() - breaches.keys() - LIKENESS.keys():
         yield Check(f"guarantee {name}", ok=False, detail=f"this software cannot check the guarantee `{name}`")
 
 
