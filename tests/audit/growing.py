@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from audit.by_hand import Group
-from discreet.audit.sequence.groups import NOTHING, Boxes, Counts, Groups
+from discreet.audit.sequence.groups import NOTHING, CodedBoxes, Counts, Groups
 
 WORDS = np.array([0, 1, 2], np.int64)
 
@@ -50,7 +50,7 @@ class Growing:
         starts = np.cumsum([0, *map(len, entries)], dtype=np.int64)
         values, counts = np.array([pair for of in entries for pair in of], np.int32).T.copy()
         return Groups(
-            np.arange(1, len(groups) + 1), Boxes(low, high, missing, bits, WORDS), Counts(starts, values, counts)
+            np.arange(1, len(groups) + 1), CodedBoxes(low, high, missing, bits, WORDS), Counts(starts, values, counts)
         )
 
 

@@ -60,9 +60,9 @@ def test_tree_finds_what_meets_among_many():
     bits = np.zeros((2_000, 3), np.uint64)
     for c, n in enumerate((64, 36, 5)):  # the first set has a hundred values, in two words
         bits[np.arange(2_000), c] |= np.uint64(1) << chance.integers(0, n, 2_000).astype(np.uint64)
-    from discreet.audit.sequence.groups import Boxes
+    from discreet.audit.sequence.groups import CodedBoxes
 
-    boxes = Boxes(low, high, chance.random(low.shape) < 0.05, bits, np.array([0, 2, 3]))
+    boxes = CodedBoxes(low, high, chance.random(low.shape) < 0.05, bits, np.array([0, 2, 3]))
     starts, found = search(boxes, plant(boxes), boxes)
     for i in range(0, 2_000, 50):
         ranged = (np.maximum(low[i], low) <= np.minimum(high[i], high)) | (boxes.missing[i] & boxes.missing)

@@ -3,14 +3,17 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InputError
+from discreet.values.boxes import Box, box_of, mask
+from discreet.values.columns import Column
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import Forest, bits, box_of, boxes_of, growth, loss, mask, route, sides, strata
-from discreet.vault.tree.model import Box, Column, Cut, Leaf
+from discreet.vault.tree.forest import Forest, growth, loss, route, sides, strata
+from discreet.vault.tree.model import Cut, Leaf
 from discreet.vault.tree.pool import cut_between
 from vault.shelf import Shelf
 
@@ -31,7 +34,7 @@ class Grown:
     def points(self, n, wide):
         made = np.empty((n, len(self.columns)))
         for j, column in enumerate(self.columns):
-            made[:, j] = self.draw.integers(0, wide, n) if column.kind == "set" else self.draw.random(n).round(2) * wide
+            made[:, j] = self.draw.integers(0, wide, n) if not column.ordered else self.draw.random(n).round(2) * wide
         return made
 
     def put(self, leaf, points):
@@ -56,11 +59,11 @@ class Grown:
         values = np.unique(points[:, column])
         if values.size < 2:
             return
-        if self.columns[column].kind == "set":
+        if not self.columns[column].ordered:
             self.draw.shuffle(values)
         chosen = np.isin(points[:, column], values[: self.draw.integers(1, values.size)])
         parts = points[chosen], points[~chosen]
-        cut = cut_between(column, self.columns[column].kind, *(part[:, column] for part in parts))
+        cut = cut_between(column, self.columns[column], *(part[:, column] for part in parts))
         sides = self.forest.cut(self.forest.node(leaf), cut)
         del self.rows[leaf]
         for node, part in zip(sides, parts, strict=True):
@@ -77,7 +80,7 @@ def grown(seed, kinds, sizes):
             tree.cut()
 
 
-KINDS = st.lists(st.sampled_from(["range", "set"]), min_size=1, max_size=3)
+KINDS = st.lists(st.sampled_from([pa.float64(), pa.string()]), min_size=1, max_size=3)
 SIZES = st.lists(st.integers(1, 40), min_size=1, max_size=10)
 
 
@@ -101,7 +104,7 @@ def test_known_values_keep_their_side(seed, kinds, sizes):
 
 
 def test_rows_between_two_sides_go_where_loss_grows_least():
-    columns = (Column("x", "range"), Column("y", "range"))
+    columns = (Column("x", pa.float64()), Column("y", pa.float64()))
     forest = Forest(Shelf(columns, Rule.of({"l": 2})))
     forest.width = 1
     root = forest.new(None, 0)
@@ -117,7 +120,7 @@ def test_rows_between_two_sides_go_where_loss_grows_least():
 
 
 def test_values_never_seen_go_where_loss_grows_least():
-    columns = (Column("place", "set"), Column("y", "range"))
+    columns = (Column("place", pa.string()), Column("y", pa.float64()))
     forest = Forest(Shelf(columns, Rule.of({"l": 2})))
     forest.width = 1
     root = forest.new(None, 0)
@@ -132,7 +135,7 @@ def test_values_never_seen_go_where_loss_grows_least():
 
 def test_growth_is_what_the_loss_grows_by():
     draw = np.random.default_rng(0)
-    columns = (Column("a", "range"), Column("b", "set"), Column("c", "set"))
+    columns = (Column("a", pa.float64()), Column("b", pa.string()), Column("c", pa.string()))
     for _ in range(50):
         points = np.column_stack([draw.random(5) * 9, draw.integers(0, 3, 5), draw.integers(0, 2, 5)])
         new = np.column_stack([draw.random(4) * 9, draw.integers(0, 5, 4), draw.integers(0, 70, 4)])
@@ -143,41 +146,19 @@ def test_growth_is_what_the_loss_grows_by():
 
 
 @given(st.lists(st.integers(0, 200), min_size=1, max_size=60), st.randoms())
-def test_sets_are_bits(codes, random):
+def test_sets_are_cut_by_bits(codes, random):
     number = mask(np.array(codes, float))
-    assert np.flatnonzero(bits(number)).tolist() == sorted(set(codes))
-    assert not bits(number)[-1]
     left = random.sample(sorted(set(codes)), len(set(codes)) // 2)
     cut = Cut(0, left=sum(1 << c for c in left) | 1 << 300, right=number & ~sum(1 << c for c in left))
     expected = [-1 if c in left else 1 if c in codes else 0 for c in range(250)]
     assert sides(cut, np.arange(250.0)[:, None]).tolist() == expected
 
 
-def test_boxes_of_many_groups():
-    draw = np.random.default_rng(1)
-    columns = (Column("a", "range"), Column("b", "set"), Column("c", "set"))
-    points = np.column_stack([draw.random(50), draw.integers(0, 60, 50), draw.integers(0, 100, 50)])
-    starts = np.array([0, 3, 20, 21])
-    for box, rows in zip(boxes_of(points, starts, columns), np.split(points, starts[1:]), strict=True):
-        alone = box_of(rows, columns)
-        assert box.sets == alone.sets
-        assert np.array_equal(box.lows, alone.lows)
-        assert np.array_equal(box.highs, alone.highs)
-
-
 def test_strata_are_told_by_what_is_missing():
-    columns = [Column("a", "range"), Column("b", "set"), Column("c", "range")]
+    columns = [Column("a", pa.float64()), Column("b", pa.string()), Column("c", pa.float64())]
     nan = np.nan
     assert strata(np.array([[1, 0, 2], [nan, 0, 2], [nan, 1, nan], [3, 1, nan]]), columns).tolist() == [0, 1, 5, 4]
-    many = [Column(f"c{j}", "range") for j in range(70)]
+    many = [Column(f"c{j}", pa.float64()) for j in range(70)]
     assert strata(np.zeros((2, 70)), many).tolist() == [0, 0]
     with pytest.raises(InputError, match="62 quasi-identifiers"):
         strata(np.full((2, 70), nan), many)
-
-
-def test_boxes_with_a_missing_column_meet_in_the_others():
-    columns = (Column("a", "range"), Column("b", "range"))
-    box = box_of(np.array([[np.nan, 1.0], [np.nan, 3.0]]), columns)
-    assert box.meets(box_of(np.array([[np.nan, 2.0]]), columns))
-    assert not box.meets(box_of(np.array([[np.nan, 4.0]]), columns))
-    assert loss(box, box) == 1.0

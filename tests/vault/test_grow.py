@@ -4,12 +4,13 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.values.columns import Column
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.model import Column
 from vault.shelf import Shelf
 from vault.tiny_auditor import channels, disjoint, grows, safe, shown
 
@@ -17,7 +18,7 @@ from vault.tiny_auditor import channels, disjoint, grows, safe, shown
 @st.composite
 def tables(draw, most=30):
     """A seed, columns, how many values, and the sizes of increments."""
-    kinds = draw(st.lists(st.sampled_from(["range", "set"]), min_size=1, max_size=3))
+    kinds = draw(st.lists(st.sampled_from([pa.float64(), pa.string()]), min_size=1, max_size=3))
     columns = [Column(f"c{j}", kind) for j, kind in enumerate(kinds)]
     sizes = draw(st.lists(st.integers(1, 40), min_size=1, max_size=most))
     return draw(st.integers(0, 2**32)), columns, draw(st.integers(2, 8)), sizes
@@ -40,9 +41,9 @@ def increments(seed, columns, values, sizes):
     for at, size in enumerate(sizes):
         points = np.empty((size, len(columns)))
         for j, column in enumerate(columns):
-            wide = draw.integers(2, 4 + 2 * at) if column.kind == "range" else draw.integers(1, 3 + at // 3)
-            points[:, j] = draw.integers(0, wide + 1, size) / (1 if draw.random() < 0.5 or column.kind == "set" else 7)
-            if missing and column.kind == "range":
+            wide = draw.integers(2, 4 + 2 * at) if column.ordered else draw.integers(1, 3 + at // 3)
+            points[:, j] = draw.integers(0, wide + 1, size) / (1 if draw.random() < 0.5 or not column.ordered else 7)
+            if missing and column.ordered:
                 points[draw.random(size) < 0.2, j] = np.nan
         yield points, np.minimum(draw.choice(values, size=size, p=shares), 2 + at)
 
@@ -60,7 +61,7 @@ def check_rows(shelf, taken):
             mine = rows.points[rows.member, j]
             if leaf.box is None:
                 assert not rows.member.any()
-            elif column.kind == "range":
+            elif column.ordered:
                 assert np.array_equal([mine.min(), mine.max()], [leaf.box.lows[j], leaf.box.highs[j]], equal_nan=True)
             else:
                 assert leaf.box.sets[j] == sum(1 << int(code) for code in set(mine))

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.values.columns import Column
 from discreet.vault.safety.inference import Line, are_safe, chained, in_both, is_safe, only_later, shrunk
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.model import Column
 from vault.shelf import Shelf
 
 VALUES = 4
@@ -110,7 +111,7 @@ def test_what_is_neither_diverse_nor_empty_is_not_safe():
     assert not shrunk(np.array([1, 2]), np.array([1, 3]))
 
 
-AGE = [Column("age", "range")]
+AGE = [Column("age", pa.float64())]
 
 
 def rows(*ages):

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.values.boxes import box_of
+from discreet.values.columns import Column
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import box_of, loss
-from discreet.vault.tree.model import Column
+from discreet.vault.tree.forest import loss
 from discreet.vault.tree.pool import Pool, asked
 
 
 @st.composite
 def some_rows(draw):
-    kinds = draw(st.lists(st.sampled_from(["range", "set"]), min_size=1, max_size=3))
+    kinds = draw(st.lists(st.sampled_from([pa.float64(), pa.string()]), min_size=1, max_size=3))
     seed, n = draw(st.integers(0, 2**32)), draw(st.integers(2, 30))
     random = np.random.default_rng(seed)
     points = np.column_stack([random.integers(0, random.integers(1, 9), n) ** 2.0 for _ in kinds])
@@ -27,7 +29,7 @@ def all_cuts(columns, points):
     """Every cut between two values of a range, or of a set by frequency, however equal frequencies are ordered."""
     for j, column in enumerate(columns):
         values, of_row = np.unique(points[:, j], return_inverse=True)
-        if column.kind == "range":
+        if column.ordered:
             for at in range(1, values.size):
                 yield j, of_row < at
         else:
@@ -81,7 +83,7 @@ def test_divided_rows_keep_the_rule_and_leave_nothing_to_cut(rows, thresholds):
 def test_many_rows_are_cut_by_a_sample():
     random = np.random.default_rng(3)
     n = 50_000
-    columns = (Column("a", "range"), Column("b", "set"), Column("c", "set"))
+    columns = (Column("a", pa.float64()), Column("b", pa.string()), Column("c", pa.string()))
     points = np.column_stack([random.random(n), random.zipf(1.3, n) % 5_000, random.integers(0, 3, n)])
     values, rule = random.integers(0, 6, n), Rule.of({"distinct_l": 3, "k": 200})
     pool = Pool.of(points, values, columns, box_of(points, columns))

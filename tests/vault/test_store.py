@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from discreet.errors import InternalError, VaultError
+from discreet.values.boxes import Box
+from discreet.values.columns import Column
 from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
 from discreet.vault.store.database import Database
 from discreet.vault.store.store import SENSITIVE, WAITING, VaultStore
-from discreet.vault.tree.model import Box, Changes, Column, Cut, Leaf, Node, Placed, Root, Rows, State
+from discreet.vault.tree.model import Changes, Cut, Leaf, Node, Placed, Root, Rows, State
 
-COLUMNS = (Column("age", "range"), Column("town", "set"))
+COLUMNS = (Column("age", pa.float64()), Column("town", pa.string()))
 NOBODY = np.zeros(0, np.int64)
 
 

@@ -11,7 +11,7 @@ def shown(leaf, columns):
     """A group as a release shows it: its box, and the values of its rows."""
     box = []
     for j, column in enumerate(columns):
-        if column.kind == "set":
+        if not column.ordered:
             box.append(frozenset(c for c in range(leaf.box.sets[j].bit_length()) if leaf.box.sets[j] >> c & 1))
         else:
             low = leaf.box.lows[j]

@@ -22,11 +22,12 @@ from discreet.policy import Policy
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release import Release
 from discreet.table import Table, read
+from discreet.values.boxes import box_of
 from discreet.values.positions import positions
 from discreet.values.random import RandomSource
 from discreet.vault.intake import quasi
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import box_of, strata
+from discreet.vault.tree.forest import strata
 from discreet.vault.tree.pool import Pool, asked
 
 Cuts: TypeAlias = Literal["policy", "least_loss"]
@@ -73,8 +74,10 @@ def _grouped(rows: pa.Table, policy: Policy, seed: int | None, cuts: Cuts) -> Nu
         with read(rows) as table:
             return grouped(table, policy, RandomSource(seed))
     columns = tuple(quasi(policy, rows.schema))
-    points = np.column_stack([_point(rows.column(column.name), column.name, column.kind) for column in columns])
-    sensitive = _point(rows.column(policy.sensitive_column), policy.sensitive_column, "set").astype(np.int64)
+    points = np.column_stack(
+        [_point(rows.column(column.name), column.name, ordered=column.ordered) for column in columns]
+    )
+    sensitive = _point(rows.column(policy.sensitive_column), policy.sensitive_column, ordered=False).astype(np.int64)
     groups, found, least = np.empty(len(rows), np.int32), 0, asked(Rule.of(policy.guarantee))
     of_row = strata(points, columns)
     for stratum in np.unique(of_row):
@@ -86,8 +89,8 @@ def _grouped(rows: pa.Table, policy: Policy, seed: int | None, cuts: Cuts) -> Nu
     return groups
 
 
-def _point(column: pa.ChunkedArray, name: str, kind: str) -> npt.NDArray[np.float64]:
-    if kind == "range":
+def _point(column: pa.ChunkedArray, name: str, *, ordered: bool) -> npt.NDArray[np.float64]:
+    if ordered:
         return positions(column, name)
     found = column.combine_chunks().dictionary_encode(null_encoding="encode")
     return np.asarray(found.indices.to_numpy(), np.float64)

@@ -20,11 +20,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.guarantees import Histograms
-from discreet.partition.spatial.space import common_nodes, ends
+from discreet.partition.spatial.space import common_nodes
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import FieldSpec, Side
+from discreet.values.boxes import ends
 from discreet.values.codes import Codes
 from discreet.values.columns import word_of
 from discreet.values.names import fresh

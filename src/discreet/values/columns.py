@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
@@ -58,14 +59,14 @@ ARROW: dict[str, pa.DataType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A column's name and type."""
 
     name: str
     type: pa.DataType
 
-    @property
+    @cached_property
     def kind(self) -> Kind | None:
         """What kind of values it holds; None if discreet cannot publish them."""
         return kind_of(self.type)
@@ -75,10 +76,10 @@ class Column:
         """The word that a Data Package has for it."""
         return word_of(self.type)
 
-    @property
+    @cached_property
     def ordered(self) -> bool:
         """Whether its values have an order and distances of their own."""
-        return is_ordered(self.type)
+        return self.kind is not None and self.kind not in UNORDERED
 
 
 def columns_of(schema: pa.Schema) -> tuple[Column, ...]:

@@ -20,11 +20,12 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.groups import Boxes, Extents, Groups
+from discreet.values.boxes import Box, codes_of
 from discreet.values.codes import Codes
 from discreet.values.columns import is_ordered
 from discreet.values.positions import values_at
 from discreet.vault.store.store import SENSITIVE, VaultStore
-from discreet.vault.tree.model import Box, Ints, Leaf
+from discreet.vault.tree.model import Ints, Leaf
 
 Group = tuple[Leaf, Box]
 
@@ -73,12 +74,6 @@ class _Side:
         sets = [np.array(codes, np.int32) for codes in held] if self.labelled else ()
         axis = Axis(name, Codes(np.zeros(0, np.int32), self.domain, self.missing), None, not self.labelled)
         return Extents(axis, absent, low, high, sets)
-
-
-def codes_of(bits: int) -> Ints:
-    """The codes in a set, ascending."""
-    raw = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(raw, bitorder="little"))
 
 
 def ranked(values: pa.Array, shown: Ints) -> tuple[pa.Array, bool, npt.NDArray[np.int32]]:

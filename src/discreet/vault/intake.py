@@ -19,11 +19,10 @@ from discreet.errors import InputError, PolicyError
 from discreet.policy import Policy
 from discreet.table import Table
 from discreet.table.table import RELATION
-from discreet.values.columns import is_ordered
+from discreet.values.columns import Column, is_ordered
 from discreet.values.positions import positions
 from discreet.vault.rows import keys
 from discreet.vault.store.store import SENSITIVE, VaultStore
-from discreet.vault.tree.model import Column
 from discreet.words import counted
 
 
@@ -47,7 +46,7 @@ def kept(policy: Policy) -> tuple[str, ...]:
 
 def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
     """The quasi-identifiers as the core sees them."""
-    return [Column(name, "range" if is_ordered(schema.field(name).type) else "set") for name in policy.quasi]
+    return [Column(name, schema.field(name).type) for name in policy.quasi]
 
 
 def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increment:

@@ -17,10 +17,9 @@ from discreet.errors import ReleaseError
 from discreet.policy import Policy
 from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import digest
+from discreet.values.boxes import Box, codes_of
 from discreet.values.positions import values_at
-from discreet.vault.groups import codes_of
 from discreet.vault.store.store import VaultStore
-from discreet.vault.tree.model import Box
 from discreet.words import counted
 
 TOLD = 10  # groups that are told one by one
@@ -99,7 +98,7 @@ class Status:
         return f"{added}: worth making" if self.worth_releasing else f"{added}: it can wait"
 
 
-def status(store: VaultStore, policy: Policy, schema: pa.Schema | None, path: Path) -> Status:
+def status(store: VaultStore, policy: Policy, path: Path) -> Status:
     """Look at a vault."""
     database = store.database
     members, groups, waiting = database.one(
@@ -116,7 +115,7 @@ def status(store: VaultStore, policy: Policy, schema: pa.Schema | None, path: Pa
         members=members,
         groups=groups,
         appends=database.one("SELECT COUNT(*) FROM appends")[0],
-        waiting=_waiting(store, policy, schema, waiting, [found[-1] for found in releases]),
+        waiting=_waiting(store, waiting, [found[-1] for found in releases]),
         pending_rows=pending,
         pending_groups=len(store.changed()),
         releases=tuple(
@@ -126,9 +125,9 @@ def status(store: VaultStore, policy: Policy, schema: pa.Schema | None, path: Pa
     )
 
 
-def _waiting(store: VaultStore, policy: Policy, schema: pa.Schema | None, rows: int, appends: list[int]) -> Waiting:
+def _waiting(store: VaultStore, rows: int, appends: list[int]) -> Waiting:
     database = store.database
-    if not rows or schema is None:
+    if not rows:
         return Waiting(0, 0, None, {}, ())
     since = database.rows("SELECT since, COUNT(*) FROM rows WHERE member = 0 AND published IS NULL GROUP BY since")
     missed: dict[int, int] = {}
@@ -139,19 +138,18 @@ def _waiting(store: VaultStore, policy: Policy, schema: pa.Schema | None, rows: 
     groups = database.one("SELECT COUNT(*) FROM leaves WHERE waiting")[0]
     most = database.rows("SELECT node FROM leaves WHERE waiting ORDER BY waiting DESC, node LIMIT ?", (TOLD,))
     leaves = [store.leaf(node) for (node,) in most]
-    longest = tuple(Line(leaf.waiting, leaf.size, _told(leaf.reach, store, policy, schema)) for leaf in leaves)
+    longest = tuple(Line(leaf.waiting, leaf.size, _told(leaf.reach, store)) for leaf in leaves)
     return Waiting(rows, groups, oldest, dict(sorted(missed.items())), longest)
 
 
-def _told(box: Box, store: VaultStore, policy: Policy, schema: pa.Schema) -> dict[str, Any]:
+def _told(box: Box, store: VaultStore) -> dict[str, Any]:
     """A box in words: `low` and `high` of a range, or all values of a set; what is missing is None."""
     told: dict[str, Any] = {}
     for at, column in enumerate(store.columns):
-        kind = schema.field(policy.quasi[at]).type
-        if column.kind == "set":
-            told[column.name] = _words(store.values(at, kind).take(pa.array(codes_of(box.sets[at]))))
+        if not column.ordered:
+            told[column.name] = _words(store.values(at, column.type).take(pa.array(codes_of(box.sets[at]))))
         else:
-            ends = values_at(np.array([box.lows[at], box.highs[at]]), kind)
+            ends = values_at(np.array([box.lows[at], box.highs[at]]), column.type)
             told[column.name] = dict(zip(("low", "high"), _words(ends), strict=True))
     return told
 

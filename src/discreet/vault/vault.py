@@ -177,7 +177,7 @@ class Vault:
             with suppress(VaultError), self._writing():  # unless another process is at it
                 pass
         with self._database.snapshot():
-            return status(store, self.policy, schema, self.path)
+            return status(store, self.policy, self.path)
 
     def close(self) -> None:
         """Let go of the vault's file."""

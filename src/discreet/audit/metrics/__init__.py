@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.metrics.boxes import Boxes, Counts, Floats, read_boxes
+from discreet.audit.metrics.boxes import BoxSpans, Counts, Floats, read_boxes
 from discreet.audit.metrics.margins import implied, read_margins
 from discreet.audit.metrics.presence import Presence, presence, real_presence
 from discreet.errors import InputError
@@ -140,7 +140,7 @@ def _rce(st: pa.Table) -> float:
     return float(np.sum(sizes - np.bincount(group, weights=counts * counts) / sizes))
 
 
-def _private(boxes: Boxes, st: pa.Table, promise: Promise) -> Counts | Floats | None:
+def _private(boxes: BoxSpans, st: pa.Table, promise: Promise) -> Counts | Floats | None:
     """How many private rows each box holds, or is expected to; None if nobody can tell."""
     if promise.join is None or boxes.parts is None:
         return boxes.sizes

@@ -36,7 +36,7 @@ Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Boxes:
+class BoxSpans:
     """A line per box: its group, how many rows show it, what it covers of each column, as a share and as a length.
 
     `spans` is of the columns that are shown by ends, `shares` of all. A length that the release does not
@@ -50,7 +50,7 @@ class Boxes:
     parts: Counts | None = None
 
 
-def read_boxes(release: Release) -> Boxes | None:
+def read_boxes(release: Release) -> BoxSpans | None:
     """The boxes of a release; None if it shows quasi-identifiers as they are."""
     promise = release.promise
     if promise.boxes is None:
@@ -73,7 +73,7 @@ def read_boxes(release: Release) -> Boxes | None:
         else:
             share = _label(side, shown[side.label], labels)
         shares.append(share)
-    return Boxes(
+    return BoxSpans(
         _whole(shown[promise.group]),
         _whole(boxes.column(len(names))),
         np.stack(spans, axis=1) if spans else np.zeros((lines, 0)),

@@ -22,9 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.audit.files import read_tables
-from discreet.audit.metrics.boxes import Boxes, Counts, Floats
+from discreet.audit.metrics.boxes import BoxSpans, Counts, Floats
 from discreet.release import Release
 from discreet.release.layouts import layout_of
+from discreet.values.boxes import ends
 from discreet.values.columns import UNORDERED
 from discreet.values.positions import measured
 
@@ -93,7 +94,7 @@ def _margin(column: pa.ChunkedArray, group: Counts, *, measured: bool) -> Margin
     return Margin(domain, measured, values, groups, counts, rows)
 
 
-def implied(margins: Margins) -> Boxes:
+def implied(margins: Margins) -> BoxSpans:
     """The boxes of the generalized table that has the same groups."""
     groups = margins.sizes.size
     spans, shares = [], []
@@ -105,16 +106,13 @@ def implied(margins: Margins) -> Boxes:
             share = _set(margin, groups)
         shares.append(share)
     none = np.zeros((groups, 0))
-    return Boxes(np.arange(groups), margins.sizes, np.stack(spans, 1) if spans else none, np.stack(shares, 1))
+    return BoxSpans(np.arange(groups), margins.sizes, np.stack(spans, 1) if spans else none, np.stack(shares, 1))
 
 
 def _range(margin: Margin, groups: int) -> tuple[Floats, Floats]:
     places = measured(margin.domain)
     present = margin.values < len(places) - margin.missing
-    at, of = places[margin.values[present]], margin.groups[present]
-    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
-    np.minimum.at(low, of, at)
-    np.maximum.at(high, of, at)
+    low, high = ends(places[margin.values[present]], margin.groups[present], groups)
     ended = high >= low
     mixed = ended & (np.bincount(margin.groups[~present], minlength=groups) > 0)
     with np.errstate(invalid="ignore", divide="ignore"):  # values may be infinite

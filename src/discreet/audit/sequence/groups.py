@@ -32,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 NOTHING = np.iinfo(np.int32).max  # the low rank of a box that holds no present value; its high rank is -1
 
 
-class Boxes(NamedTuple):
+class CodedBoxes(NamedTuple):
     """A line per box: its ends in each range, whether a value may be missing there, and the bits of its sets.
 
     The bits of set number c are in the words from `words[c]` up to `words[c + 1]`.
@@ -58,7 +58,7 @@ class Groups:
     """The groups of one release: their numbers in its files, their boxes, their values."""
 
     numbers: Numbers
-    boxes: Boxes
+    boxes: CodedBoxes
     counts: Counts
 
 
@@ -85,7 +85,7 @@ def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:
     groups = []
     for i, (of, code) in enumerate(zip(shown, codes, strict=True)):
         numbers = _whole(of.boxes["group"])
-        boxes = Boxes(
+        boxes = CodedBoxes(
             _side_by_side([axis[i][0] for axis in ranges], np.zeros((numbers.size, 0), np.int32)),
             _side_by_side([axis[i][1] for axis in ranges], np.zeros((numbers.size, 0), np.int32)),
             _side_by_side([axis[i][2] for axis in ranges], np.zeros((numbers.size, 0), np.bool_)),

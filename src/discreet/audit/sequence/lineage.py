@@ -8,6 +8,8 @@ of somebody in both: the values of the later one without the rows of other group
 of a line lies in that of each pair along it. Lines of groups are followed from the last release backwards, as long as
 their boxes have a point in common and the set is diverse: an empty set is nobody's, and one that is not diverse is
 a channel already.
+A vault finds the same sets by other code, on purpose (`vault/safety/inference.py`): each is a second opinion.
+
 Source: Byun et al. (SDM 2006), section 3.1, leave this open.
 Cost: as many steps as there are lines, which can be many: there is a limit, and it is told when it is reached. A step
 looks at one group of each release after it, at most.
@@ -25,7 +27,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.sequence.groups import Boxes, Counts, Flags, Groups, Numbers, Ranks
+from discreet.audit.sequence.groups import CodedBoxes, Counts, Flags, Groups, Numbers, Ranks
 from discreet.audit.sequence.links import Links
 from discreet.audit.sequence.overlap import meets
 from discreet.audit.sequence.pairs import Rule, diverse, posterior
@@ -70,7 +72,7 @@ class _Chain(NamedTuple):
 
     offsets: Numbers
     entries: Numbers
-    boxes: Boxes
+    boxes: CodedBoxes
     counts: Counts
     back: Numbers
     earlier: Ranks
@@ -108,7 +110,7 @@ class Chain:
         self._all = _Chain(
             offsets,
             entries,
-            Boxes(
+            CodedBoxes(
                 np.concatenate([of.boxes.low for of in releases]),
                 np.concatenate([of.boxes.high for of in releases]),
                 np.concatenate([of.boxes.missing for of in releases]),

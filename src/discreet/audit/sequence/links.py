@@ -7,6 +7,8 @@ kinds of links, after Byun et al. (SDM 2006), definition 6:
               whatever other boxes overlap
     inside    one later box meets it, and holds it whole
     overlap   any number of later boxes meet it
+
+Cost: per earlier group the later ones whose boxes meet its own, and their values.
 """
 # ruff: noqa: ANN001, ANN202, SIM110 - compiled loops
 

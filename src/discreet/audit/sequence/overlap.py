@@ -3,6 +3,9 @@
 Two boxes meet if in every column some value, or a missing one, lies in both. The tree halves the boxes of a
 release again and again, in the column in which the halves are smallest; what cannot meet the box around
 a half need not be looked at one by one.
+Boxes are compared by ranks and bits that releases have in common. A vault compares its own (`values/boxes.py`) by other
+code, on purpose: each is a second opinion on the other.
+
 Cost: n log^2 n to plant a tree of n boxes; a search looks at little more than what it finds.
 Claim: tree_finds_what_meets — the same boxes as comparing each with each.
 """
@@ -15,7 +18,7 @@ from typing import NamedTuple
 import numba as nb
 import numpy as np
 
-from discreet.audit.sequence.groups import Boxes, Numbers, Ranks
+from discreet.audit.sequence.groups import CodedBoxes, Numbers, Ranks
 
 LEAF = 8  # boxes that are compared one by one
 
@@ -32,7 +35,7 @@ class Tree(NamedTuple):
     last: Ranks
     skip: Ranks
     leaf: Ranks
-    around: Boxes
+    around: CodedBoxes
 
 
 @nb.njit(cache=True, nogil=True)
@@ -79,7 +82,7 @@ def search(boxes, tree, others):  # type: ignore[no-untyped-def]
     return starts, found[:count].copy()
 
 
-def plant(boxes: Boxes) -> Tree:
+def plant(boxes: CodedBoxes) -> Tree:
     """The tree of the boxes of a release."""
     every = np.bitwise_or.reduce(boxes.bits, axis=0, initial=np.uint64(0))
     held = np.bitwise_count(every).astype(np.int64)
@@ -94,7 +97,7 @@ def _plant(boxes, extents):  # type: ignore[no-untyped-def]
     most = 4 * (n // LEAF + 1)
     order = np.arange(n).astype(np.int32)
     first, last, right = np.empty(most, np.int32), np.empty(most, np.int32), np.full(most, -1, np.int32)
-    around = Boxes(
+    around = CodedBoxes(
         np.empty((most, ranges), np.int32),
         np.empty((most, ranges), np.int32),
         np.empty((most, ranges), np.bool_),

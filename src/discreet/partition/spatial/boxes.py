@@ -1,7 +1,9 @@
 """Boxes that grow: around rows that come one by one, with what they cost in every dimension.
 
 A row is a point: its place in a range, its code in a tree or a set. The cost of a box is its normalised
-perimeter, the sum of what it costs in each dimension.
+perimeter, the sum of what it costs in each dimension. Kernels put in one row at a time; boxes around rows that
+are known at once are in `values/boxes.py`.
+
 Claim: boxes_cost_as_the_space_does — a box around rows costs what `space.penalties` tells of them as a group.
 """
 
@@ -18,7 +20,7 @@ from discreet.partition.spatial.packed import RANGE, SET, TREE, Frame
 from discreet.partition.spatial.space import Codes
 
 
-class Box(NamedTuple):
+class GrowingBox(NamedTuple):
     """Per dimension what it costs, and the ends of a range, or the level of a node and a code under it.
 
     Of a set `low` is the number of names. A name is in the box if its `marks` tell the box's `turn`, so that a box
@@ -35,7 +37,7 @@ class Box(NamedTuple):
 @nb.njit(cache=True, nogil=True)
 def new_box(frame):  # type: ignore[no-untyped-def]
     d, names = frame.sizes.size, frame.places.size if (frame.forms == SET).any() else 0
-    return Box(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(names, np.int64), np.zeros(1, np.int64))
+    return GrowingBox(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(names, np.int64), np.zeros(1, np.int64))
 
 
 @nb.njit(cache=True, nogil=True)

@@ -18,6 +18,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.boxes import ends
+
 Codes = npt.NDArray[np.int32]
 
 
@@ -76,14 +78,6 @@ def _range(dimension: Dimension, codes: Codes, groups: Codes, count: int) -> npt
         return mixed.astype(np.float64)
     low, high = ends(codes, groups, count)
     return np.minimum((dimension.places[high] - dimension.places[low]) / dimension.extent, 1.0)
-
-
-def ends(codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:
-    """The smallest and the largest code of each group."""
-    low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.zeros(count, np.int32)
-    np.minimum.at(low, groups, codes)
-    np.maximum.at(high, groups, codes)
-    return low, high
 
 
 def common_nodes(levels: Codes, codes: Codes, groups: Codes, count: int) -> tuple[Codes, Codes]:

@@ -12,11 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from discreet.values.boxes import box_of
 from discreet.vault.growth.freeze import freeze
 from discreet.vault.growth.insert import insert
 from discreet.vault.safety.history import History
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import Forest, box_of, route, strata
+from discreet.vault.tree.forest import Forest, route, strata
 from discreet.vault.tree.model import Changes, Ints, Leaf, Placed, Root, Rows, Store
 
 

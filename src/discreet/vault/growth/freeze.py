@@ -19,9 +19,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from discreet.values.boxes import box_of, boxes_of
 from discreet.vault.growth.waiting import affordable, are_affordable
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import Forest, box_of, boxes_of
+from discreet.vault.tree.forest import Forest
 from discreet.vault.tree.model import Cut, Flags, Ints, Leaf, Node, Root, Rows
 from discreet.vault.tree.pool import Pool, asked, cut_between
 
@@ -111,8 +112,8 @@ class _Rooms:
         for column, left in self.pool.cuts(everybody, [asked(self.rule)]):
             sides = left, ~left
             if are_affordable([self.count(everybody[side]) for side in sides], self.root.counts, self.rule):
-                values, kind = self.rows.points[everybody, column], self.forest.columns[column].kind
-                return cut_between(column, kind, values[left], values[~left]), sides
+                values, about = self.rows.points[everybody, column], self.forest.columns[column]
+                return cut_between(column, about, values[left], values[~left]), sides
         return None
 
     def leave(self, room: Room) -> Room:

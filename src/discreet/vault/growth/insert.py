@@ -22,11 +22,12 @@ from functools import cached_property
 
 import numpy as np
 
+from discreet.values.boxes import Box, box_of
 from discreet.vault.growth.waiting import affordable, are_affordable
 from discreet.vault.safety.history import History, Shown
 from discreet.vault.safety.rule import Rule
-from discreet.vault.tree.forest import box_of, sides
-from discreet.vault.tree.model import Box, Cut, Ints, Leaf, Node, Root, Rows
+from discreet.vault.tree.forest import sides
+from discreet.vault.tree.model import Cut, Ints, Leaf, Node, Root, Rows
 from discreet.vault.tree.pool import Pool, asked, cut_between
 
 BALANCED = 3  # if the best cuts are not allowed, those are tried whose parts have at least so large a share
@@ -105,10 +106,10 @@ class _Leaves:
 
     def cut_between(self, column: int, left: Ints, right: Ints) -> Cut | None:
         """The cut of a column that parts some rows from others, if one does."""
-        kind = self.history.forest.columns[column].kind
+        about = self.history.forest.columns[column]
         low, high = self.rows.points[left, column], self.rows.points[right, column]
-        apart = not np.isin(low, high).any() if kind == "set" else low.max() < high.min()
-        return cut_between(column, kind, low, high) if apart else None
+        apart = low.max() < high.min() if about.ordered else not np.isin(low, high).any()
+        return cut_between(column, about, low, high) if apart else None
 
     def insert(self, group: _Group) -> _Group:
         """Let all rows that wait enter the group, if they may; the first ones found it."""
@@ -137,12 +138,12 @@ class _Leaves:
 
     def led(self, column: int, parts: list[Ints], waiting: Ints) -> tuple[Cut, list[Ints]]:
         """The cut between two parts, and who waits on which side of it; values that it has not seen go left."""
-        kind = self.history.forest.columns[column].kind
+        about = self.history.forest.columns[column]
         low, high = (self.rows.points[part, column] for part in parts)
-        cut = cut_between(column, kind, low, high)
+        cut = cut_between(column, about, low, high)
         right = sides(cut, self.rows.points[waiting]) > 0
         low = np.append(low, self.rows.points[waiting[~right], column])
-        return cut_between(column, kind, low, high), [waiting[~right], waiting[right]]
+        return cut_between(column, about, low, high), [waiting[~right], waiting[right]]
 
     def cut(self, node: Node, cut: Cut, parts: list[tuple[Ints, Ints]]) -> list[_Group]:
         """The groups that one becomes."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.errors import InternalError
+from discreet.values.boxes import Box
 from discreet.vault.safety.inference import Line, are_safe, chained, is_safe, shrunk
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import Forest
-from discreet.vault.tree.model import Box, Ints, Leaf, State, Store
+from discreet.vault.tree.model import Ints, Leaf, State, Store
 
 Shown = tuple[Ints, Box]  # a group as it would be released: counts and box
 

@@ -6,7 +6,8 @@ import struct
 
 import numpy as np
 
-from discreet.vault.tree.model import Box, Ints
+from discreet.values.boxes import Box
+from discreet.vault.tree.model import Ints
 
 COUNT = np.dtype("<i8")
 PLACE = np.dtype("<i4")

@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InternalError
+from discreet.values.columns import Column
 from discreet.vault.rows import texts, values_of
 from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
 from discreet.vault.store.database import Database
-from discreet.vault.tree.model import Changes, Column, Cut, Leaf, Node, Placed, Root, Rows, State
+from discreet.vault.tree.model import Changes, Cut, Leaf, Node, Placed, Root, Rows, State
 
 SENSITIVE = -1  # the place of the sensitive column in the dictionary
 LEAF = "SELECT node, counts, box, reach, past, waiting, changed FROM leaves"

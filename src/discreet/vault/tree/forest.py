@@ -19,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InputError, InternalError
-from discreet.vault.tree.model import Box, Column, Cut, Flags, Floats, Ints, Leaf, Node, Store
+from discreet.values.boxes import Box, bits, mask
+from discreet.values.columns import Column
+from discreet.vault.tree.model import Cut, Flags, Floats, Ints, Leaf, Node, Store
 
 MOST_GAPS = 5  # cuts on one way, at most, where both sides are tried
 FEW = 12  # rows that are led one by one
@@ -117,55 +119,11 @@ class Forest:
 
 def strata(points: Floats, columns: Sequence[Column]) -> Ints:
     """The stratum of every row: bit j says that it has no value in column j."""
-    ranges = [j for j, column in enumerate(columns) if column.kind == "range"]
+    ranges = [j for j, column in enumerate(columns) if column.ordered]
     missing = np.isnan(points[:, ranges])
     if missing.any() and len(columns) > 62:
         raise InputError("rows with missing values in tables of more than 62 quasi-identifiers cannot be kept apart")
     return np.asarray((missing * (1 << np.array(ranges, np.int64))).sum(axis=1), np.int64)
-
-
-def box_of(points: Floats, columns: Sequence[Column]) -> Box:
-    """The smallest box that holds some rows of one stratum; there is one at least."""
-    lows, highs, sets = np.zeros(len(columns)), np.zeros(len(columns)), [0] * len(columns)
-    for j, column in enumerate(columns):
-        if column.kind == "range":
-            lows[j], highs[j] = points[:, j].min(), points[:, j].max()
-        else:
-            sets[j] = mask(points[:, j])
-    return Box(lows, highs, tuple(sets))
-
-
-def boxes_of(points: Floats, starts: Ints, columns: Sequence[Column]) -> list[Box]:
-    """The boxes of many groups, whose rows stand together from each start to the next."""
-    shape = starts.size, len(columns)
-    lows, highs, sets = np.zeros(shape), np.zeros(shape), np.zeros(shape, object)
-    for j, column in enumerate(columns):
-        here = points[:, j]
-        if column.kind == "range":
-            lows[:, j], highs[:, j] = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
-        elif here.max() < 63:
-            sets[:, j] = np.bitwise_or.reduceat(np.int64(1) << here.astype(np.int64), starts)
-        else:
-            sets[:, j] = [mask(codes) for codes in np.split(here, starts[1:])]
-    return [Box(low, high, tuple(held)) for low, high, held in zip(lows, highs, sets.tolist(), strict=True)]
-
-
-def mask(codes: Floats) -> int:
-    """Some codes as the bits of a number."""
-    if codes.size < 2 * FEW:
-        found = 0
-        for code in codes.tolist():
-            found |= 1 << int(code)
-        return found
-    held = np.bincount(codes.astype(np.int64)).astype(np.bool_)
-    return int.from_bytes(np.packbits(held, bitorder="little").tobytes(), "little")
-
-
-def bits(number: int) -> Flags:
-    """Whether each code is among those of a number; there is a bit for all, and one more."""
-    size = number.bit_length() // 8 + 1
-    packed = np.frombuffer(number.to_bytes(size, "little"), np.uint8)
-    return np.unpackbits(packed, bitorder="little").astype(np.bool_)
 
 
 def loss(box: Box, space: Box) -> float:
@@ -186,7 +144,7 @@ def growth(leaf: Leaf, points: Floats, space: Box, columns: Sequence[Column]) ->
     more = np.zeros(len(points))
     for j, column in enumerate(columns):
         here = points[:, j]
-        if column.kind == "range":
+        if column.ordered:
             extent = space.highs[j] - space.lows[j]
             if extent > 0:
                 more += (np.maximum(here - box.highs[j], 0) + np.maximum(box.lows[j] - here, 0)) / extent

@@ -5,8 +5,7 @@ works on its own copies, and hands back what is to be written, which the store c
 `grow.append(store, rows, rule)` gives the `Changes` that new rows make, and `history.states(store, release, rule)` the
 `State`s that a release records; once these are saved, their leaves are marked as unchanged.
 
-A row is a point: of a range column its value as a float, NaN if it is missing; of a set column the code of its value
-as a float (a missing value has a code like any other). Codes, of set columns and of the sensitive column, are given at
+A row is a point (`values/boxes.py`). Codes, of columns without an order and of the sensitive column, are given at
 first sight and never change, so a vector of counts may be shorter than a later one: what lacks at its end is zero.
 """
 
@@ -14,47 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.boxes import Box
+from discreet.values.columns import Column
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A quasi-identifier: boxes show a `range` from one value to another, or the `set` of its values."""
-
-    name: str
-    kind: Literal["range", "set"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Box:
-    """The smallest box that holds some rows of one stratum.
-
-    `lows` and `highs` are the ends of range columns (NaN: missing in the whole stratum; 0 for set columns);
-    `sets` has an integer per column whose bit c says whether code c occurs (0 for range columns).
-    """
-
-    lows: Floats
-    highs: Floats
-    sets: tuple[int, ...]
-
-    def meets(self, other: Box) -> bool:
-        """Whether the two boxes overlap in every column; both are of one stratum."""
-        apart = (self.lows > other.highs) | (other.lows > self.highs)  # never true of NaN
-        if apart.any():
-            return False
-        return all(mine & theirs or not (mine or theirs) for mine, theirs in zip(self.sets, other.sets, strict=True))
-
-    def joined(self, other: Box) -> Box:
-        """The smallest box that holds both."""
-        sets = tuple(mine | theirs for mine, theirs in zip(self.sets, other.sets, strict=True))
-        return Box(np.minimum(self.lows, other.lows), np.maximum(self.highs, other.highs), sets)
 
 
 @dataclass(frozen=True, slots=True)

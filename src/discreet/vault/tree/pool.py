@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.spatial.least_loss import Scale, cut, divide, numbers
+from discreet.values.boxes import Box, mask
+from discreet.values.columns import Column
 from discreet.values.rule import Rule
 from discreet.vault.safety import rule as vault_rule
-from discreet.vault.tree.model import Box, Column, Cut, Flags, Floats, Ints
+from discreet.vault.tree.model import Cut, Flags, Floats, Ints
 
 Codes = npt.NDArray[np.int32]
 
@@ -33,12 +35,12 @@ class Pool:
             if not np.isnan(space.lows[j]):
                 found, codes[j] = np.unique(points[:, j], return_inverse=True)
             places.append(found)
-            if column.kind == "set":
+            if not column.ordered:
                 costs[j] = 1 / max(space.sets[j].bit_count(), 1)
             elif space.highs[j] > space.lows[j]:
                 costs[j] = 1 / (space.highs[j] - space.lows[j])
         starts = np.cumsum([0, *(len(found) for found in places)]).astype(np.int64)
-        is_set = np.array([column.kind == "set" for column in columns], np.bool_)
+        is_set = np.array([not column.ordered for column in columns], np.bool_)
         scale = Scale(starts, np.concatenate([np.zeros(0), *places]), is_set, costs)
         return cls(codes, np.unique(sensitive, return_inverse=True)[1].astype(np.int32), scale)
 
@@ -75,10 +77,8 @@ def asked(rule: vault_rule.Rule, rows: int = 0) -> Rule:
     return Rule(max(rule.fewest, rows), rule.l, rule.distinct_l)
 
 
-def cut_between(column: int, kind: str, left: Floats, right: Floats) -> Cut:
-    """The cut of a column between the values of two sides."""
-    from discreet.vault.tree.forest import mask
-
-    if kind == "set":
-        return Cut(column, left=mask(left), right=mask(right))
-    return Cut(column, low_end=float(left.max()), high_start=float(right.min()))
+def cut_between(number: int, column: Column, left: Floats, right: Floats) -> Cut:
+    """The cut of a column, which has this number, between the values of two sides."""
+    if column.ordered:
+        return Cut(number, low_end=float(left.max()), high_start=float(right.min()))
+    return Cut(number, left=mask(left), right=mask(right))

@@ -17,7 +17,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.spatial.space import Codes, Dimension, common_nodes, ends, penalties
+from discreet.partition.spatial.space import Codes, Dimension, common_nodes, penalties
+from discreet.values.boxes import ends
 
 NOWHERE = -1
 WORD = 64

@@ -7,7 +7,9 @@ tree of boxes is laid over that order, and a best-first search through it finds 
 merged at least cost (it gives up after MOST boxes); the BESIDE parts before and after are looked at, too.
 Parts that are `idle` need not be mended: what nobody takes of them is left out.
 What a part must keep is told by the `rule` (see `values.rule`).
+
 Cost: per broken part a search of at most MOST boxes, and the rows of the parts found.
+Memory: a box and a few numbers per part.
 Claim: mending_loses_no_row — every row is in one group, and groups are numbered without a gap.
 """
 

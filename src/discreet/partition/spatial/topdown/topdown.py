@@ -4,8 +4,10 @@ Source: Xu et al., "Utility-based anonymization using local recoding", KDD 2006,
 "k-join-anonymity", 2010, section 2.2. Of each part two rows that lie far apart are sought (the farthest from a
 random row, the farthest from that, and once more); the other rows come in random order, each to the side
 that it makes grow less. A part is parted while it has more rows than the promises need and one of its
-sides still keeps them; sides that do not are mended afterwards (see `mending`).
+sides still keeps them; sides that do not are mended afterwards (see `mend`). The boxes of both sides grow with
+the rows that come, so that what a row would add is known without looking at the others.
 What a part must keep is told by the `rule` (see `values.rule`).
+
 Cost: rows x dimensions x depth, about log(rows) levels unless few rows lie very far out; then mending.
 Memory: a float per row and dimension, twice.
 Claim: topdown_keeps_its_promises — every group keeps the guarantee, in any mixture of ranges, trees and sets.
