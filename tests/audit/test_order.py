@@ -24,7 +24,7 @@ from discreet.values.random import RandomSource
 
 ROWS = 20_000
 L = 5
-FREE = {name: partition.keeps for name, partition in PARTITIONS.items() if not partition.trees}
+FREE = {name: partition.keeps for name, partition in PARTITIONS.items() if partition.sees != "hierarchies"}
 FOR_L = [name for name, keeps in FREE.items() if not keeps or "l" in keeps]
 FOR_RANGES = [name for name, keeps in FREE.items() if not keeps or "e" in keeps]
 

@@ -18,7 +18,9 @@ from discreet.partition import PARTITIONS
 from discreet.publication.publish import publish_groups
 
 QUASI = ["age", "sex", "born", "town", "tall"]
-FREE = [name for name, each in PARTITIONS.items() if not each.trees and (not each.keeps or "l" in each.keeps)]
+FREE = [
+    name for name, each in PARTITIONS.items() if each.sees != "hierarchies" and (not each.keeps or "l" in each.keeps)
+]
 
 
 def people(rows, seed, *, values=12):

@@ -46,7 +46,7 @@ def place(method, space, sensitive, promised, seed=0):
     partition, options = method
     if promised.keys() & {"beta", "enhanced_beta"}:  # a policy refuses these with suppression
         options = {name: value for name, value in options.items() if name != "suppression"}
-    return partition.place(space, sensitive, guaranteed(promised, sensitive), RandomSource(seed), options)
+    return partition.assign(space, sensitive, guaranteed(promised, sensitive), RandomSource(seed), options)
 
 
 def judge(method, groups, sensitive, promised):
@@ -147,7 +147,7 @@ def test_pycanon_agrees(method, promised, tmp_path):
             "pay": {"intervals": [3, 6]},
             "town": {"tree": {"all": {"north": ["a", "b"], "south": ["c", "d"]}}},
         },
-        ordered=["age"] if partition.trees else [],
+        ordered=["age"] if partition.sees == "hierarchies" else [],
     )
     frame = publish(table, policy, to=tmp_path / "r", seed=1).file("generalized")
     frame = pd.read_parquet(frame).astype("string").fillna("anything").astype(object)

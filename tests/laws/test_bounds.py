@@ -27,7 +27,7 @@ from laws.worlds import Measure, Question
 
 RANDOM = st.randoms(use_true_random=True)
 THRESHOLDS = {"k": 5, "l": 3, "distinct_l": 4}
-FREE = {name: way for name, way in PARTITIONS.items() if not way.trees}  # those that need no hierarchies
+FREE = {name: way for name, way in PARTITIONS.items() if way.sees != "hierarchies"}  # those that need no hierarchies
 RANGES = [name for name, way in FREE.items() if not way.keeps or "e" in way.keeps]
 SUBSETS = list(chain.from_iterable(combinations(THRESHOLDS, size) for size in (1, 2, 3)))
 

@@ -78,7 +78,7 @@ def released(space, name, draw):
     """The boxes of the plain algorithm and of both variants."""
     mine = [Dimension(d.codes[:PRIVATE], d.size, d.places) for d in space]
     guarantee, partition = Guarantee.of({"k": K}), PARTITIONS[name]
-    groups = partition.place(mine, ALIKE, guarantee, RandomSource(draw), METHODS[name])
+    groups = partition.assign(mine, ALIKE, guarantee, RandomSource(draw), METHODS[name])
     found = {"plain": Boxes(mine, groups, groups)}
     for variant in ("direct", "refinement"):
         joined = join(space, ALIKE, guarantee, partition, METHODS[name], variant, RandomSource(draw))
@@ -142,7 +142,7 @@ def test_refinement_would_be_better_if_people_counted_twice(people):
     space, guarantee, partition = drawn(people, 0), Guarantee.of({"k": K}), PARTITIONS["topdown"]
     points, scale = np.column_stack([d.codes for d in space]), np.array([d.extent for d in space])
     mine = [Dimension(d.codes[:PRIVATE], d.size, d.places) for d in space]
-    first = partition.place(mine, ALIKE, guarantee, RandomSource(0), {})
+    first = partition.assign(mine, ALIKE, guarantee, RandomSource(0), {})
     times, ncp, dm = np.zeros(len(points) - PRIVATE), 0.0, 0.0
     for part in range(first.max() + 1):
         own = np.flatnonzero(first == part)
@@ -151,7 +151,7 @@ def test_refinement_would_be_better_if_people_counted_twice(people):
         times += inside
         rows = np.concatenate([own, PRIVATE + np.flatnonzero(inside)])
         within = [Dimension(d.codes[rows], d.size, d.places) for d in space]
-        groups = partition.place(within, np.zeros(rows.size, np.int32), guarantee, RandomSource(0), {})
+        groups = partition.assign(within, np.zeros(rows.size, np.int32), guarantee, RandomSource(0), {})
         values = np.column_stack([d.places[d.codes] for d in within])
         for group in np.unique(groups[: own.size]):
             here = values[groups == group]

@@ -37,7 +37,9 @@ COLUMNS = {
 }
 IN_CSV = [name for name in COLUMNS if name != "price"]  # which CSV cannot hold exactly, and is refused
 ILL = pa.array(np.arange(PEOPLE) % 30)
-FREE = [name for name, each in PARTITIONS.items() if not each.trees and (not each.keeps or "l" in each.keeps)]
+FREE = [
+    name for name, each in PARTITIONS.items() if each.sees != "hierarchies" and (not each.keeps or "l" in each.keeps)
+]
 
 
 def policy_for(quasi, **more):

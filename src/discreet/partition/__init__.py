@@ -4,33 +4,55 @@
     ranges/     neighbours among the sorted sensitive values, for k distinct values and a range of e
     spatial/    rows that lie near each other; a partition of several files is a folder of its own
 
-The file of each has an `assign(quasi, sensitive, guarantee, secret)`: it sees integer codes
+The file of each has an `assign(seen, sensitive, guarantee, secret)`: it sees integer codes
 only and returns the group of every row, numbered from 0 without a gap. It may assume that the
-whole table, as one group, meets the guarantee. A `spatial` one looks at distances or hierarchies: it sees the
-quasi-identifiers as dimensions (see `space`), takes options, and may leave rows out (group -1).
+whole table, as one group, meets the guarantee. What is `seen` of the quasi-identifiers is its own
+choice (see `SIGHTS`). One that sees a space may take options, and may leave rows out (group -1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.partition.kernels import IntArray
     from discreet.partition.spatial.space import Dimension
+    from discreet.values.codes import Codes
     from discreet.values.random import RandomSource
 
 
 SHARE = "a share from 0 to 1"
 NUMBER = "a whole number from 1 to 100"
+Sight: TypeAlias = Literal["nothing", "codes", "space", "hierarchies"]
+
+
+class Quasi(Protocol):
+    """A quasi-identifier, as whoever asks for groups holds it."""
+
+    @property
+    def codes(self) -> Codes: ...
+
+    @property
+    def dimension(self) -> Dimension: ...
+
+    @property
+    def halved(self) -> Dimension: ...
+
+
+SIGHTS: dict[Sight, Callable[[Quasi], Any]] = {
+    "codes": lambda quasi: quasi.codes.codes,
+    "space": lambda quasi: quasi.dimension,
+    "hierarchies": lambda quasi: quasi.halved,  # each a tree; where none is given, an order is halved
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A way to form groups: whether it looks at quasi-identifiers, and which promises it keeps, if not all.
+    """A way to form groups: what it `sees` of quasi-identifiers, and which promises it `keeps`, if not all.
 
     The one that it `needs` decides about its groups. `options` are what a policy may choose: one of
     several words, the first unless another is given, or a share, or a number.
@@ -38,43 +60,41 @@ class Partition:
 
     name: str
     home: str  # the folder of its file
-    uses_quasi: bool = False
+    sees: Sight = "nothing"
     keeps: tuple[str, ...] = ()
     needs: str | None = None
-    spatial: bool = False
-    trees: bool = False  # whether every quasi-identifier must have a hierarchy
     selects: bool = False  # whether it can be told that only some rows are needed
     options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
 
-    def assign(
-        self, quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource
-    ) -> IntArray:
-        """The group of every row. Kernels are compiled when first used, so the import waits until here."""
-        groups: IntArray = self._module.assign(quasi, sensitive, guarantee, secret)
-        return groups
+    @property
+    def spatial(self) -> bool:
+        """Whether distances or hierarchies matter, and so does every value's place."""
+        return self.sees in {"space", "hierarchies"}
 
-    def place(
+    def view(self, quasi: Sequence[Quasi]) -> list[Any]:
+        """What it sees of quasi-identifiers."""
+        return [] if self.sees == "nothing" else list(map(SIGHTS[self.sees], quasi))
+
+    def assign(
         self,
-        space: Sequence[Dimension],
+        seen: Sequence[Any],
         sensitive: IntArray,
         guarantee: Guarantee,
         secret: RandomSource,
-        options: Mapping[str, Any],
+        options: Mapping[str, Any] | None = None,
         needed: int | None = None,
     ) -> IntArray:
-        """The group of every row of a space, -1 for those left out.
+        """The group of every row, -1 for those left out.
 
         If only the first so many rows are `needed`, groups without one of them may be left out, too.
+        Kernels are compiled when first used, so the import waits until here.
         """
-        chosen = {name: value for name, value in options.items() if name in self.options}
+        chosen = {name: value for name, value in (options or {}).items() if name in self.options}
         if self.selects:
             chosen["needed"] = needed
-        groups: IntArray = self._module.assign(space, sensitive, guarantee, secret, **chosen)
+        module = import_module(f"discreet.partition.{self.home}.{self.name}")
+        groups: IntArray = module.assign(seen, sensitive, guarantee, secret, **chosen)
         return groups
-
-    @property
-    def _module(self) -> Any:
-        return import_module(f"discreet.partition.{self.home}.{self.name}")
 
 
 GONE = {"min_max_exact": "min_max"}  # what a policy may still name, and what to use instead
@@ -85,22 +105,19 @@ PARTITIONS = {
     for partition in (
         Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal", "histogram"),
-        Partition("local", "spatial", uses_quasi=True),
+        Partition("local", "spatial", sees="codes"),
         Partition(
             "cluster",
             "spatial.cluster",
-            uses_quasi=True,
-            spatial=True,
+            sees="space",
             options={"boundary": ("moved", "fixed"), "tries": NUMBER},
         ),
-        Partition("mondrian", "spatial.mondrian", uses_quasi=True, spatial=True, options=CUTS),
-        Partition("topdown", "spatial.topdown", uses_quasi=True, spatial=True, selects=True),
+        Partition("mondrian", "spatial.mondrian", sees="space", options=CUTS),
+        Partition("topdown", "spatial.topdown", sees="space", selects=True),
         Partition(
             "full_domain",
             "spatial.full_domain",
-            uses_quasi=True,
-            spatial=True,
-            trees=True,
+            sees="hierarchies",
             options={"loss": ("ncp", "discernibility"), "suppression": SHARE},
         ),
         *(Partition(name, "ranges", keeps=("k", "e"), needs="e") for name in RANGES),

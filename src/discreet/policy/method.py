@@ -69,7 +69,7 @@ def _hierarchies(meant: Meant) -> Iterator[Mistake]:
 
 def _trees(meant: Meant, partition: Partition | None) -> Iterator[Mistake]:
     """Quasi-identifiers without a hierarchy where one is needed."""
-    if partition is None or not partition.trees or meant.hierarchies is None or meant.ordered is None:
+    if partition is None or partition.sees != "hierarchies" or meant.hierarchies is None or meant.ordered is None:
         return
     for name in meant.quasi or ():
         if name not in meant.hierarchies and name not in meant.ordered:

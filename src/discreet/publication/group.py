@@ -14,12 +14,7 @@ def by_partition(prepared: Prepared) -> Grouped:
     """Run the partition over the codes of the sensitive values, and of the quasi-identifiers if it looks at them."""
     policy, sensitive, guarantee = prepared.policy, prepared.sensitive.codes, prepared.guarantee
     partition = PARTITIONS[policy.grouping]
-    wanted = partition.uses_quasi or PUBLICATIONS[policy.publication].boxed
+    wanted = partition.sees != "nothing" or PUBLICATIONS[policy.publication].boxed
     quasi = axes(prepared.table, policy) if wanted else []
-    if partition.spatial:
-        space = [axis.halved if partition.trees else axis.dimension for axis in quasi]
-        groups = partition.place(space, sensitive, guarantee, prepared.secret, policy.options)
-    else:
-        codes = [axis.codes.codes for axis in quasi] if partition.uses_quasi else []
-        groups = partition.assign(codes, sensitive, guarantee, prepared.secret)
+    groups = partition.assign(partition.view(quasi), sensitive, guarantee, prepared.secret, policy.options)
     return Grouped(np.asarray(groups, np.int32), quasi)

@@ -53,13 +53,13 @@ def join(
     def place(chosen: Codes, chance: RandomSource) -> Codes:
         part = [replace(dimension, codes=dimension.codes[chosen]) for dimension in space]
         alike, needed = np.zeros(chosen.size, np.int32), int(np.searchsorted(chosen, private))
-        return np.asarray(partition.place(part, alike, of_k, chance, options, needed), np.int32)
+        return np.asarray(partition.assign(part, alike, of_k, chance, options, needed), np.int32)
 
     if variant == "direct":
         groups, parts = place(np.arange(rows, dtype=np.int32), secret), np.zeros(rows, np.int32)
     else:
         mine = [replace(dimension, codes=dimension.codes[:private]) for dimension in space]
-        first = np.asarray(partition.place(mine, sensitive, guarantee, secret, options), np.int32)
+        first = np.asarray(partition.assign(mine, sensitive, guarantee, secret, options), np.int32)
         parts = np.concatenate([first, smallest_boxes(space, first)])
         groups = _within(parts, private, place, secret)
     return _pruned(space, groups, private, k), parts
