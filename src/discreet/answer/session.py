@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -43,11 +43,12 @@ def ask(release: Release | str | Path, question: str, *, generalized: bool | Giv
 
 @dataclass(frozen=True)
 class Prepared:
-    """A question, its plan, and the plan's query in SQL, perhaps with marks for constants."""
+    """A question, its plan, and the plan's query and guards in SQL, perhaps with marks for constants."""
 
     question: Question
     plan: Plan
     sql: str
+    guards: tuple[str, ...]
 
 
 class Session:
@@ -80,7 +81,7 @@ class Session:
             prepared = self._prepare(sql, self.matches(generalized=generalized))
             with _computed():
                 self._make(prepared.plan.tables)
-                self._guard(prepared.plan)
+                self._guard(prepared)
                 result = self._engine.run(prepared.sql)
         question = prepared.question
         width = result.num_columns - len(question.aggregates) - len(question.keys)
@@ -138,10 +139,14 @@ class Session:
         key = (shape(abstract), matches.key)
         if not marked or key not in self._shapes:
             found = plan(abstract, self._layout(matches), self._statistics)
-            query = found.query.sql(dialect=self._engine.dialect, pretty=True, copy=False)
-            _remember(self._shapes, key, Prepared(abstract, found, query))
+            sql, *guards = (
+                query.sql(dialect=self._engine.dialect, pretty=True, copy=False)
+                for query in (found.query, *(guard.query for guard in found.guards))
+            )
+            _remember(self._shapes, key, Prepared(abstract, found, sql, tuple(guards)))
         prepared = self._shapes[key]
-        return replace(prepared, question=question, sql=filled(prepared.sql, constants))
+        sql, *guards = (filled(text, constants) for text in (prepared.sql, *prepared.guards))
+        return Prepared(question, prepared.plan, sql, tuple(guards))
 
     def _layout(self, matches: Matches) -> Layout:
         return Layout(self.release.promise.group, self.release.promise.sensitive, self._base, matches)
@@ -189,9 +194,9 @@ class Session:
                 self._engine.load(name, table.query, keep=table.keep)
                 self._made.add(name)
 
-    def _guard(self, prepared: Plan) -> None:
-        for guard in prepared.guards:
-            found = self._engine.run(guard.query).column(0)[0].as_py()
+    def _guard(self, prepared: Prepared) -> None:
+        for guard, sql in zip(prepared.plan.guards, prepared.guards, strict=True):
+            found = self._engine.run(sql).column(0)[0].as_py()
             if found > guard.most:
                 raise QueryError(guard.message.format(found, guard.most), hint=guard.hint)
 
