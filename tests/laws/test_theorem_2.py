@@ -60,7 +60,7 @@ def test_theorem_2_bounds_of_the_release_lie_inside_those_of_the_generalized_tab
 
 @law(20)
 @given(RANDOM)
-def test_truths_hold_at_every_point(rng: Random) -> None:
+def test_coverage_holds_at_every_point(rng: Random) -> None:
     case = random_case(rng, ("integer",))
     note(str(case))
     with case.released() as release:
@@ -216,7 +216,7 @@ def outcomes(columns: Sequence[Column], points: list[tuple[Any, ...]], where: st
 def covered(release: Release, matches: Boxed, question: str) -> dict[int, tuple[int, int, int]]:
     """Per group the fewest and the most rows that match by its box, and all."""
     condition = read_question(question, release.promise).where["quasi"]
-    query = exp.select("grp", "fewest", "picks", "size").from_("hits")
+    query = exp.select("grp", "fewest", "matched", "size").from_("hits")
     for name, relation in matches.boxes.relations(condition).items():
         query = query.with_(name, as_=relation)
     return {row["grp"]: tuple(list(row.values())[1:]) for row in release.session.run(query, matches).to_pylist()}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 from sqlglot import exp
@@ -16,10 +16,8 @@ from sqlglot import exp
 from discreet.answer.answer import Answer
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
-from discreet.answer.matches.boxes.boxes import Boxes, Given
-from discreet.answer.matches.boxes.published import Published
-from discreet.answer.matches.boxes.truths import kind_of
-from discreet.answer.plan.base_tables import Layout, Table, base, describe, needed
+from discreet.answer.matches.boxes import Given, PublishedBoxes, TightBoxes
+from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends, needed
 from discreet.answer.plan.plan import Plan, plan
 from discreet.answer.plan.shapes import MARK, abstracted, filled, shape
 from discreet.answer.question.parse import read_question
@@ -31,6 +29,7 @@ from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
 from discreet.release.relations import load_file
 from discreet.release.release import Release, open_release
+from discreet.values.columns import is_ordered
 
 REMEMBERED = 256
 
@@ -113,7 +112,7 @@ class Session:
             return self._own
         if isinstance(generalized, bool):
             return self._tight if generalized else self._own
-        return Boxed(self._tight_boxes.widened(generalized, lambda query: self.run(query, self._tight)))
+        return Boxed(self._tight_boxes.widened(generalized))
 
     def close(self) -> None:
         self._engine.close()
@@ -167,26 +166,30 @@ class Session:
                 return Swapped(promise)
             case "boxes":
                 group = promise.group if promise.join is None else promise.join.group
-                return Boxed(Published.of(promise.boxes or (), group, self._types(), self.run), promise.join)
+                shown = [name for side in promise.boxes or () for name in (side.low, side.high) if name is not None]
+                boxes = PublishedBoxes.of(promise.boxes or (), group, self._statistics.types, self._ends(shown))
+                return Boxed(boxes, promise.join)
 
     @cached_property
     def _tight(self) -> Boxed:
         return Boxed(self._tight_boxes)
 
     @cached_property
-    def _tight_boxes(self) -> Boxes:
+    def _tight_boxes(self) -> TightBoxes:
         """The tight boxes that the groups of a release would have in a generalized one."""
         promise = self.release.promise
         if layout_of(promise).matching == "swapped":
             raise QueryError(
                 f"a release by `{promise.publication}` has no groups to generalize", hint="ask it as it is"
             )
-        types = self._types()
-        return Boxes({name: kind_of(types[name]) for name in promise.quasi}, promise.group)
+        types = self._statistics.types
+        ordered = [name for name in promise.quasi if is_ordered(types[name])]
+        return TightBoxes.of(tuple(promise.quasi), promise.group, types, self._ends(ordered))
 
-    def _types(self) -> dict[str, str]:
-        columns = self.run(exp.Describe(this=self._base["qit"].query.copy()), Counted())
-        return dict(zip(columns["column_name"].to_pylist(), columns["column_type"].to_pylist(), strict=True))
+    def _ends(self, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
+        """The smallest and the largest value of columns, looked up once, when boxes are first asked."""
+        with self._lock:
+            return ends(self._engine, self._base["qit"], names)
 
     def _make(self, tables: Mapping[str, Table]) -> None:
         for name, table in tables.items():

@@ -16,7 +16,7 @@ from discreet.release.manifest import Manifest, Promise, Resource
 
 if TYPE_CHECKING:
     from discreet.answer import Answer, Session
-    from discreet.answer.matches.boxes.boxes import Given
+    from discreet.answer.matches.boxes import Given
     from discreet.release.verify import Report
 
 

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from discreet.answer.matches.boxes.boxes import Boxes, check_generalized
-from discreet.answer.matches.boxes.published import Published, check_joined
+from discreet.answer.matches.boxes import PublishedBoxes, TightBoxes, check_generalized, check_joined
 from discreet.answer.matches.counted import frame_of_groups
 from discreet.answer.matches.matches import Guard
 from discreet.answer.plan import aggregates
@@ -27,13 +26,13 @@ class Boxed:
     opaque: ClassVar[bool] = False
     sensitive_in_rows: ClassVar[bool] = False
     blocks: ClassVar[None] = None
-    boxes: Boxes | Published
+    boxes: TightBoxes | PublishedBoxes
     joined: Join | None = None
     answer = staticmethod(aggregates.write)
 
     @property
     def key(self) -> Hashable:
-        return self.boxes.given
+        return self.boxes.key
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -47,15 +46,15 @@ class Boxed:
     def tables(self) -> Mapping[str, exp.Expr]:
         return self.boxes.tables()
 
-    def guards(self, context: Context) -> tuple[Guard, ...]:  # noqa: ARG002
-        return ()
+    def guards(self, context: Context) -> tuple[Guard, ...]:
+        return tuple(self.boxes.guards(context.question.where["quasi"]))
 
     def relations(self, context: Context) -> Relations:
         return self.boxes.relations(context.question.where["quasi"])
 
     def frame(self, context: Context) -> exp.Select:
-        return frame_of_groups(context, select("grp", source="hits", where="picks > 0"))
+        return frame_of_groups(context, select("grp", source="hits", where="matched > 0"))
 
     def draws(self, context: Context) -> Relations:
-        columns = ("urn AS population", "size", "fewest", "picks AS matched", *self.columns[2:], "COUNT(*) AS copies")
+        columns = ("population", "size", *self.columns, "COUNT(*) AS copies")
         return {name: grouped(select(*columns, source="hits")) for name in context.drawn}

@@ -13,8 +13,9 @@ group is its own signature, and nothing need be made. A sample of groups tells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -79,6 +80,20 @@ def describe(engine: Engine, tables: Mapping[str, Table], sensitive: str | None)
         table.replace(st)
     [found] = engine.run(sample).to_pylist()
     return Statistics(types, alike=found["groups"] >= ALIKE * max(found["signatures"], 1))
+
+
+def ends(engine: Engine, qit: Table, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
+    """The smallest and the largest value of each of these columns that has any."""
+    if not names:
+        return {}
+    columns = [exp.column(name, quoted=True) for name in names]
+    asked = exp.select(*(end(this=column.copy()) for column in columns for end in (exp.Min, exp.Max)))
+    found = [
+        column[0].as_py()
+        for column in engine.run(asked.from_(exp.Subquery(this=qit.query.copy(), alias="qit"))).columns
+    ]
+    pairs = zip(names, found[::2], found[1::2], strict=True)
+    return {name: (low, high) for name, low, high in pairs if low is not None}
 
 
 def needed(queries: Iterable[exp.Expr], tables: Mapping[str, Table]) -> dict[str, Table]:

@@ -5,9 +5,9 @@ matches; if at none, it does not; else it may, and is expected to with the share
 condition holds, each row by itself: values are taken to lie evenly over the box. Where a box may hold
 anything, it is taken to be as wide as all boxes of the release together.
 
-    boxes       a row per box: its group, how many `people` it shows, and what it is in each column: `low`,
-                `high`, `missing` as published, `start`, `stop`, `width`, `gap` as numbers; or a `label`
-    meanings_i  of a column published by labels: the values (`points`) that a label stands for
+    boxes       a row per `box`: its group, how many `people` it shows, and what it is in each column
+    labels_i    of a column published by labels: every label that is `shown`, numbered
+    meanings_i  of the same: the values that a label stands for, a row each
     known_i     of a ranked column: the ends that boxes have, and their ranks
 
 A group of a joined release has several boxes, which show more people than the group has values; any of
@@ -25,113 +25,108 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import pyarrow as pa
 from sqlglot import exp, parse_one
 
-from discreet.answer.matches.boxes.covers import cover
-from discreet.answer.matches.boxes.lines import Line
-from discreet.answer.matches.boxes.located import Run
-from discreet.answer.matches.boxes.measures import Measures
-from discreet.answer.matches.boxes.truths import Kind, Types, part
+from discreet.answer.matches.boxes.conditions import part
+from discreet.answer.matches.boxes.coverage import Measures
+from discreet.answer.matches.boxes.ordered import Axis, spread
+from discreet.answer.matches.matches import Guard
 from discreet.answer.question.question import Question
-from discreet.errors import EngineError, QueryError
+from discreet.errors import QueryError
 from discreet.release.manifest import Join, Side
-
-# Of the values that labels stand for, until kinds of boxes are told in Arrow's types.
-TYPES = {
-    "integer": "HUGEINT",
-    "number": "DOUBLE",
-    "boolean": "BOOLEAN",
-    "string": "VARCHAR",
-    "date": "DATE",
-    "datetime": "TIMESTAMP",
-    "time": "TIME",
-}
+from discreet.values.columns import ARROW
 
 
 @dataclass(frozen=True)
-class Published:
-    """The boxes of a release by `group` over columns of these types; `run` asks the engine that holds them."""
+class PublishedBoxes:
+    """The boxes of a release by `group`, over these columns, each shown in its own way."""
 
     measured: ClassVar[bool] = True
-    given: ClassVar[tuple[()]] = ()
-    sides: tuple[Side, ...]
+    key: ClassVar[str] = "boxes"
     group: str
-    types: Types
-    run: Run
+    shown: tuple[tuple[Axis, Side], ...]
 
     @classmethod
-    def of(cls, sides: tuple[Side, ...], group: str, schema: Mapping[str, str], run: Run) -> Published:
-        """The boxes whose columns have the types of `schema`."""
-        types = {
-            side.name: Kind(TYPES[side.type], interval=False)
-            if side.low is None
-            else Kind(schema[side.low], interval=True)
-            for side in sides
-        }
-        return cls(sides, group, types, run)
+    def of(
+        cls,
+        sides: tuple[Side, ...],
+        group: str,
+        types: Mapping[str, pa.DataType],
+        ends: Mapping[str, tuple[Any, Any]],
+    ) -> PublishedBoxes:
+        """The boxes whose columns have these types; `ends` are the least and the most of each that has an order."""
+        shown = []
+        for i, side in enumerate(sides):
+            axis = Axis(i, side.name, ARROW[side.type], ordered=False)
+            if side.low is not None and side.high is not None:
+                reach = (ends[side.low][0], ends[side.high][1]) if side.low in ends else None
+                axis = Axis(i, side.name, types[side.low], ordered=True, ends=reach)
+            shown.append((axis, side))
+        return cls(group, tuple(shown))
 
     def tables(self) -> dict[str, exp.Expr]:
         """The queries that make the tables from `qit` and `labels`, in order."""
         made: dict[str, exp.Expr] = {}
-        raw = exp.select(exp.alias_(_column(self.group), "grp"), "COUNT(*) AS people").from_("qit")
-        spread = exp.select("grp", "people").from_("raw")
-        for i, side in enumerate(self.sides):
-            line = Line(self.types[side.name])
+        shown = {"grp": _column(self.group)}
+        raw = exp.select("grp", "people", "ROW_NUMBER() OVER (ORDER BY grp) AS box")
+        joins = []
+        for axis, side in self.shown:
+            i = axis.number
             if side.label is not None:
-                names = {"name": exp.convert(side.name), "label": _column(side.label)}
-                made[f"meanings_{i}"] = _filled(MEANINGS.format(i=i, type=line.kind.type), **names)
-                raw = raw.select(exp.alias_(_column(side.label), f"shown_{i}"))
-                spread = spread.select(f"meanings_{i}.label AS label_{i}")
-                spread = spread.join(f"meanings_{i}", on=f"raw.shown_{i} IS NOT DISTINCT FROM meanings_{i}.shown")
+                shown[f"shown_{i}"] = _column(side.label)
+                made[f"labels_{i}"] = part(LABELS, label=_column(side.label))
+                meant = {"name": exp.convert(side.name), "value": exp.cast(exp.column("value"), axis.sql_type)}
+                made[f"meanings_{i}"] = part(MEANINGS.format(i=i), **meant)
+                raw = raw.select(f"labels_{i}.label AS label_{i}")
+                joins.append((f"labels_{i}", f"raw.shown_{i} IS NOT DISTINCT FROM labels_{i}.shown"))
                 continue
             ends = {"low": _column(side.low or ""), "high": _column(side.high or "")}
-            missing = exp.false() if side.missing is None else _column(side.missing)
-            raw = raw.select(*(exp.alias_(end, f"{name}_{i}") for name, end in {**ends, "told": missing}.items()))
-            if line.form == "ranked":
-                made[f"known_{i}"] = _filled(KNOWN, **ends)
-                for end in ends:
-                    known = exp.to_table(f"known_{i}").as_(f"known_{end}_{i}")
-                    spread = spread.join(known, on=f"raw.{end}_{i} = known_{end}_{i}.value", join_type="left")
-            spread = spread.select(*_spread(i, line))
-        raw = raw.group_by(*(item.unalias().copy() for item in raw.expressions[:1] + raw.expressions[2:]))
-        widths = [
-            f"{WIDTHS[Line(kind).form].format(i=i)} AS width_{i}"
-            for i, kind in enumerate(self.types.values())
-            if kind.interval
-        ]
-        made["boxes"] = exp.select("*", *widths).from_("spread").with_("raw", as_=raw).with_("spread", as_=spread)
+            shown |= {f"{end}_{i}": column for end, column in ends.items()}
+            if axis.form == "ranked":
+                made[f"known_{i}"] = part(KNOWN, **ends)
+            raw = raw.select(
+                f"low_{i}", f"high_{i}", f"{'FALSE' if side.missing is None else f'absent_{i}'} AS absent_{i}"
+            )
+            if side.missing is not None:
+                shown[f"absent_{i}"] = _column(side.missing)
+        rows = exp.select(*(exp.alias_(column, name) for name, column in shown.items()), "COUNT(*) AS people")
+        raw = raw.from_(rows.from_("qit").group_by(*(column.copy() for column in shown.values())).subquery("raw"))
+        for name, same in joins:
+            raw = raw.join(name, on=same)
+        made["boxes"] = spread([axis for axis, _ in self.shown], raw)
         return made
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
-        """The last, `hits`, has per group its urn and size, how many match at least and at most, and how likely."""
-        measures = Measures(self.types, self.run)
-        found = cover(exp.true() if condition is None else condition, measures)
-        parts = {"inside": found.every, "touched": found.some, "share": found.share}
-        told = measures.boxes().select("boxes.grp", "people", *(exp.alias_(each, name) for name, each in parts.items()))
-        relations = {**measures.looks, "told": told}
-        if condition is not None:
-            self._check(relations, condition)
-        rest = {
-            name: parse_one(sql, dialect="duckdb", into=exp.Select) for name, sql in (("rated", RATED), ("hits", HITS))
-        }
-        return {**relations, **rest}
+        """The last, `hits`, has per group how many rows match at least (`fewest`) and at most, and how likely."""
+        return {**self._covered(condition)[0], "rated": _parsed(RATED), "hits": _parsed(HITS)}
 
-    def _check(self, relations: Mapping[str, exp.Query], condition: exp.Expr) -> None:
-        """Raise where it is not known which share of a box a condition covers."""
-        query = parse_one("SELECT COUNT(*) FROM told WHERE share IS NULL AND touched AND NOT inside", into=exp.Select)
+    def guards(self, condition: exp.Expr | None) -> Iterator[Guard]:
+        """What must hold before the question is answered: the share of every box that is covered in part is known."""
+        relations, doubtful = self._covered(condition)
+        if condition is None or not doubtful:
+            return
+        query = _parsed(UNKNOWN)
         for name, relation in relations.items():
             query = query.with_(name, as_=relation)
-        try:
-            unknown = self.run(query).column(0)[0].as_py()
-        except EngineError as error:
-            raise QueryError(f"the question cannot be computed: {error.message}") from None
-        if unknown:
-            raise QueryError(
-                f"the release does not tell how much of its boxes `{condition.sql(dialect='duckdb')}` covers",
-                hint="compare each column by itself with constants, and join such conditions by AND, OR and NOT",
-            )
+        asked = condition.sql(dialect="duckdb").replace("{", "{{").replace("}", "}}")
+        yield Guard(
+            query,
+            0,
+            f"the release does not tell how much of its boxes `{asked}` covers",
+            "compare each column by itself with constants, and join such conditions by AND, OR and NOT",
+        )
+
+    def _covered(self, condition: exp.Expr | None) -> tuple[dict[str, exp.Query], bool]:
+        """The relations that end with how far each box is covered, and whether some share may be unknown."""
+        measures = Measures([axis for axis, _ in self.shown])
+        found = measures.covered(exp.true() if condition is None else condition)
+        parts = {"inside": found.every, "touched": found.some, "share": found.share}
+        covered = exp.select("grp", "people", *(exp.alias_(each, name) for name, each in parts.items()))
+        covered = covered.from_(exp.to_table("measured").as_("boxes"))
+        return {**measures.relations, "covered": covered}, measures.doubtful
 
 
 def check_joined(question: Question, join: Join | None) -> None:
@@ -147,51 +142,37 @@ def _column(name: str) -> exp.Column:
     return exp.column(name, table="qit", quoted=True)
 
 
-def _filled(text: str, **names: exp.Expr) -> exp.Expr:
-    return exp.replace_placeholders(parse_one(text, dialect="duckdb"), **names)
+def _parsed(sql: str) -> exp.Select:
+    return parse_one(sql, dialect="duckdb", into=exp.Select)
 
 
-def _spread(i: int, line: Line) -> Iterator[exp.Expr]:
-    """The columns of `boxes` for one ordered column, but for its width."""
-    for text, alias in ((f"low_{i}", "low"), (f"high_{i}", "high"), (MISSING, "missing"), (GAP, "gap")):
-        yield exp.alias_(part(text.format(i=i)), f"{alias}_{i}")
-    for end, alias, widest in (("low", "start", "MIN"), ("high", "stop", "MAX")):
-        ranked = line.form == "ranked"
-        place = exp.column("place", f"known_{end}_{i}") if ranked else line.place(exp.column(f"{end}_{i}"))
-        yield exp.alias_(part(PLACE.format(i=i, widest=widest), place=place), f"{alias}_{i}")
-
-
+LABELS = """
+    SELECT CAST(ROW_NUMBER() OVER (ORDER BY shown) AS INTEGER) AS label, shown
+    FROM (SELECT DISTINCT :label AS shown FROM qit) AS every_label
+"""
 MEANINGS = """
-    SELECT CAST(ROW_NUMBER() OVER (ORDER BY shown) AS INTEGER) AS label, shown,
-           CASE WHEN shown IS NULL THEN [CAST(NULL AS {type})] ELSE points END AS points_{i}
-    FROM (SELECT DISTINCT :label AS shown FROM qit) AS shown
-    LEFT JOIN (SELECT label, LIST(DISTINCT CAST(value AS {type})) AS points
-               FROM labels WHERE "column" = :name GROUP BY label) AS meanings ON shown.shown = meanings.label
+    SELECT DISTINCT labels_{i}.label, :value AS value
+    FROM labels_{i} LEFT JOIN labels ON labels_{i}.shown = labels.label AND labels."column" = :name
 """
 KNOWN = """
-    SELECT value, CAST(ROW_NUMBER() OVER (ORDER BY value) AS HUGEINT) AS place
+    SELECT value, CAST(ROW_NUMBER() OVER (ORDER BY value) AS INT128) AS place
     FROM (SELECT :low AS value FROM qit UNION SELECT :high FROM qit) AS ends WHERE NOT value IS NULL
 """
-MISSING = "CASE WHEN low_{i} IS NULL AND NOT COALESCE(told_{i}, FALSE) THEN NULL ELSE told_{i} END"
-GAP = "COALESCE(CAST(told_{i} AS INTEGER), MAX(CAST(told_{i} AS INTEGER)) OVER (), 0)"
-# Nowhere if only a missing value is meant; and where anything is, as far as any box of the release.
-PLACE = "CASE WHEN low_{i} IS NULL AND told_{i} THEN NULL ELSE COALESCE(:place, {widest}(:place) OVER ()) END"
-POINTS = "CASE WHEN start_{i} IS NULL THEN 0 ELSE stop_{i} - start_{i} + 1 END + gap_{i}"
-WIDTHS = {"whole": POINTS, "ranked": POINTS, "length": "CAST(stop_{i} - start_{i} AS DOUBLE)"}
+UNKNOWN = "SELECT COUNT(*) FROM covered WHERE share IS NULL AND touched AND NOT inside"
+RATED = """
+    SELECT grp, people, inside, touched,
+           CASE WHEN inside OR share > 1 THEN 1.0 WHEN NOT touched OR share < 0 THEN 0.0 ELSE share END AS part
+    FROM covered
+"""
 HITS = """
-    SELECT grp, signature AS urn, size, fewest, picks, overlap,
+    SELECT grp, signature AS population, size, fewest, matched, overlap,
            (apart - overlap * (1 - overlap)) / GREATEST(people - 1, 1) AS tie
     FROM (
       SELECT signatures.grp, signatures.signature, signatures.size, SUM(people) AS people,
              CAST(GREATEST(signatures.size - SUM(CASE WHEN inside THEN 0 ELSE people END), 0) AS INTEGER) AS fewest,
-             CAST(LEAST(signatures.size, SUM(CASE WHEN touched THEN people ELSE 0 END)) AS INTEGER) AS picks,
+             CAST(LEAST(signatures.size, SUM(CASE WHEN touched THEN people ELSE 0 END)) AS INTEGER) AS matched,
              SUM(people * part) / SUM(people) AS overlap, SUM(people * part * (1 - part)) / SUM(people) AS apart
       FROM rated JOIN signatures ON rated.grp = signatures.grp
       GROUP BY signatures.grp, signatures.signature, signatures.size
     ) AS sized
-"""
-RATED = """
-    SELECT grp, people, inside, touched,
-           CASE WHEN inside OR share > 1 THEN 1.0 WHEN NOT touched OR share < 0 THEN 0.0 ELSE share END AS part
-    FROM told
 """
