@@ -9,6 +9,7 @@ import tempfile
 import weakref
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from threading import RLock
 
 import duckdb
 import pyarrow as pa
@@ -29,6 +30,7 @@ class DuckDB:
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
         self._statements: dict[str, str] = {}
+        self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
         self._numbers = itertools.count()
         try:
             spill = tempfile.mkdtemp(prefix="discreet-")
@@ -60,7 +62,7 @@ class DuckDB:
                 ) from None
 
     def run(self, query: exp.Expr | str) -> pa.Table:
-        with translating():
+        with self._lock, translating():
             return self._connection.sql(
                 self._prepared(query) if isinstance(query, str) else self._sql(query)
             ).to_arrow_table()
@@ -85,26 +87,27 @@ class DuckDB:
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
     ) -> None:
-        if isinstance(source, pa.Table):
-            with translating():
-                self._connection.register("source" if keep else name, source)
-            if not keep:
-                return
-            rows: exp.Expr = exp.select("*").from_("source")
-        elif isinstance(source, Path):
-            if not source.is_file():
-                raise InputError(f"there is no file `{source.name}`")
-            rows = exp.select("*").from_(self.scan(source, kinds, texts))
-        else:
-            rows = source
-        kind = "TABLE" if keep else "VIEW"
-        self._execute(exp.Create(this=_named(name), kind=kind, expression=rows, replace=True))
-        if isinstance(source, pa.Table):
-            with translating():
-                self._connection.unregister("source")
+        with self._lock:  # all of it: `source` is one name for all rows that are copied in
+            if isinstance(source, pa.Table):
+                with translating():
+                    self._connection.register("source" if keep else name, source)
+                if not keep:
+                    return
+                rows: exp.Expr = exp.select("*").from_("source")
+            elif isinstance(source, Path):
+                if not source.is_file():
+                    raise InputError(f"there is no file `{source.name}`")
+                rows = exp.select("*").from_(self.scan(source, kinds, texts))
+            else:
+                rows = source
+            kind = "TABLE" if keep else "VIEW"
+            self._execute(exp.Create(this=_named(name), kind=kind, expression=rows, replace=True))
+            if isinstance(source, pa.Table):
+                with translating():
+                    self._connection.unregister("source")
 
     def forget(self, name: str) -> None:
-        with translating():
+        with self._lock, translating():
             self._connection.unregister(name)
 
     def store(self, query: exp.Expr, path: Path) -> None:
@@ -120,7 +123,7 @@ class DuckDB:
         # a path is asked for both as a file and as the pattern that `scan` makes of it
         paths = {name for file in files for name in (str(file), pattern(file))}
         readable = exp.array(*map(exp.Literal.string, sorted(paths)))
-        with translating():
+        with self._lock, translating():
             self._connection.execute(f"SET allowed_paths = {self._sql(readable)}")
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
@@ -130,7 +133,7 @@ class DuckDB:
         self._sweep()
 
     def _execute(self, statement: exp.Expr) -> None:
-        with translating():
+        with self._lock, translating():
             self._connection.execute(self._sql(statement))
 
     def _sql(self, query: exp.Expr | str) -> str:
