@@ -168,6 +168,7 @@ class Case:
     table: pa.Table
     groups: tuple[int, ...]
     publication: str = "anatomy"
+    together: tuple[tuple[str, ...], ...] | None = None
 
     @contextmanager
     def released(self) -> Iterator[Release]:
@@ -178,6 +179,7 @@ class Case:
             guarantee={"k": 2},
             partition="deal",
             publication=self.publication,
+            together=self.together,
             missing_sensitive="value",
         )
         with tempfile.TemporaryDirectory() as folder:
@@ -189,7 +191,8 @@ class Case:
                 yield release
 
     def __str__(self) -> str:
-        return f"{self.publication} of {self.table.to_pydict()} in the groups {self.groups}"
+        blocks = f" with {self.together} together" if self.together else ""
+        return f"{self.publication} of {self.table.to_pydict()} in the groups {self.groups}{blocks}"
 
 
 def random_case(rng: Random, kinds: Sequence[str], *, alike: bool = False, gaps: bool = True) -> Case:

@@ -1,14 +1,16 @@
-"""Law: answers about columns that were shuffled by themselves equal what enumerating every permutation gives."""
+"""Law: answers about columns, or blocks of columns, that were shuffled apart equal what every permutation gives."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import factorial, prod
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 import duckdb
 import numpy as np
@@ -26,20 +28,22 @@ from laws.test_answers_brute_force import NUMBERS, OTHERS, _check, law
 from laws.worlds import Measure, Question, Worlds
 
 RANDOM = st.randoms(use_true_random=True)
+Blocks: TypeAlias = Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Shuffled(Worlds):
-    """Tables in which the cells of every column but the first were permuted inside each group: `held` is their shape."""
+    """Tables in which the rows of every block but the first were permuted inside each group: `held` is their shape."""
 
     def _spread(self, pairs: np.ndarray) -> np.ndarray:
         return pairs.reshape(self.held.shape)
 
 
-def shuffled(table: pa.Table, groups: tuple[int, ...]) -> Shuffled:
-    """All of these tables, one after the other; each permutation is as likely as any other."""
+def shuffled(table: pa.Table, groups: tuple[int, ...], blocks: Blocks | None = None) -> Shuffled:
+    """All of these tables, one after the other; each permutation is as likely as any other. A column is a block."""
+    blocks = blocks or [(name,) for name in table.column_names]
     members = [[row for row, group in enumerate(groups) if group == which] for which in sorted(set(groups))]
-    of_column = [list(product(*(permutations(rows) for rows in members))) for _ in table.column_names[1:]]
+    of_column = [list(product(*(permutations(rows) for rows in members))) for _ in blocks[1:]]
     places = np.concatenate(members)
     rows = len(groups)
     worlds = prod(map(len, of_column))
@@ -48,7 +52,8 @@ def shuffled(table: pa.Table, groups: tuple[int, ...]) -> Shuffled:
         taken = np.empty((worlds, rows), int)
         taken[:, places] = [np.concatenate(choice) for choice in which]
         takes.append(taken.ravel())
-    cells = {name: table[name].take(pa.array(take)) for name, take in zip(table.column_names, takes, strict=True)}
+    taken_by = [(name, take) for block, take in zip(blocks, takes, strict=True) for name in block]
+    cells = {name: table[name].take(pa.array(take)) for name, take in taken_by}
     at = {"row number": np.repeat(np.arange(worlds), rows), "value number": np.tile(np.arange(rows), worlds)}
     connection = duckdb.connect(config={"threads": "1"})
     every = pa.table({**cells, **at})
@@ -82,6 +87,49 @@ def test_shuffled_columns_equal_brute_force(rng: Random) -> None:
     ask(case, [small_question(rng, case, keys=keys) for keys in (False, False, True, True)])
 
 
+def sliced_case(rng: Random, kinds: tuple[str, ...]) -> tuple[Case, Blocks]:
+    """A case with few enough permutations of blocks of columns, and the blocks."""
+    while True:
+        case = replace(random_case(rng, kinds), publication="slicing")
+        names = [column.name for column in case.quasi]
+        kept = tuple(rng.sample(names, rng.randint(1, len(names))))
+        alone = [(name,) for name in names if name not in kept]
+        sizes = [case.groups.count(group) for group in set(case.groups)]
+        if prod(factorial(size) for size in sizes) ** (1 + len(alone)) <= WORLDS:
+            return replace(case, together=(kept,)), [kept, *alone, (case.sensitive.name,)]
+
+
+def sliced_question(rng: Random, case: Case, blocks: Blocks, *, keys: bool) -> Question:
+    """A question whose conditions are about one block each, and may mix the columns of a block."""
+    question = random_question(rng, case.quasi, case.sensitive, keys=keys)
+    columns = {column.name: column for column in (*case.quasi, case.sensitive)}
+    chosen = rng.sample(list(blocks), rng.randint(0, len(blocks)))
+    parts = [f"({random_condition(rng, [columns[name] for name in block])})" for block in chosen]
+    return replace(question, where=" AND ".join(parts) or None)
+
+
+@law(25)
+@given(RANDOM)
+def test_slices_equal_brute_force(rng: Random) -> None:
+    case, blocks = sliced_case(rng, (*NUMBERS, *OTHERS))
+    note(str(case))
+    questions = [sliced_question(rng, case, blocks, keys=keys) for keys in (False, False, True, True)]
+    ask(case, questions, blocks)
+
+
+def test_a_question_inside_a_block_is_told_exactly() -> None:
+    table = pa.table({"age": [1, 2, 3, 4], "sex": [1, 1, 2, 2], "zip": [7, 8, 9, 9], "held": [5, 6, 7, 8]})
+    age, sex, zipcode, held = (Column.of(name, "integer", [1]) for name in table.column_names)
+    case = Case((age, sex, zipcode), held, table, (0, 0, 0, 0), "slicing", (("age", "sex"),))
+    with case.released() as release:
+        [found] = release.ask("SELECT SUM(age) AS s FROM microdata WHERE age > sex AND sex = 2 OR age = 1").rows()
+        assert [found[f"s{end}"] for end in ("", "_stderr", "_low", "_high")] == [8, 0, 8, 8]
+        [apart] = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE sex = 2 AND zip = 9").rows()
+        assert (apart["n"], apart["n_low"], apart["n_high"]) == (1, 0, 2)
+        with pytest.raises(QueryError, match="shuffled apart"):
+            release.ask("SELECT COUNT(*) FROM microdata WHERE sex = 2 OR zip = 9")
+
+
 def test_a_group_of_equal_rows_is_told_exactly() -> None:
     table = pa.table({"age": [1, 1, 1, 2, 2, 2], "sex": ["f"] * 3 + ["m"] * 3, "held": [5, 6, 7, 5, 5, 9]})
     age, sex, held = (
@@ -112,8 +160,8 @@ def test_conditions_that_mix_two_columns_are_refused() -> None:
         assert together[0]["n_high"] == 3
 
 
-def ask(case: Case, questions: list[Question]) -> None:
-    possible = shuffled(case.table, case.groups)
+def ask(case: Case, questions: list[Question], blocks: Blocks | None = None) -> None:
+    possible = shuffled(case.table, case.groups, blocks)
     with case.released() as release:
         for question in questions:
             _check(question, release.ask(question.sql), possible.answer(question))

@@ -55,6 +55,9 @@ def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(key, f"expected a list of column names{also}, got {shown(value)}")
     if not values.get("quasi", ("",)):
         yield Mistake("quasi", "expected at least one column, got none")
+    together = values.get("together", ())
+    if not isinstance(together, list | tuple) or not all(map(_is_texts, together)):
+        yield Mistake("together", f'expected lists of column names, like [["age", "sex"]], got {shown(together)}')
     for key in ("sensitive", "name", "join"):
         if key in values and not (isinstance(values[key], str) and values[key]):
             yield Mistake(key, f"expected a text, got {shown(values[key])}")

@@ -17,7 +17,7 @@ from discreet.words import closest
 KEYS = (
     *("name", "identifiers", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
-    *("hierarchies", "ordered", "options", "join"),
+    *("hierarchies", "ordered", "options", "join", "together"),
 )
 WORDS: dict[str, Sequence[str]] = {
     "partition": ("auto", *PARTITIONS),
@@ -39,6 +39,7 @@ class Meant:
     ordered: tuple[str, ...] | None
     sensitive: str | None
     join: str | None
+    together: tuple[tuple[str, ...], ...] | None
     partition: str | None
     publication: str | None
     missing_sensitive: str | None
@@ -60,6 +61,7 @@ class Meant:
             ordered=_names(given.get("ordered", ())),
             sensitive=_text("sensitive", given),
             join=_text("join", given),
+            together=_blocks(given.get("together")),
             partition=_word("partition", given),
             publication=_word("publication", given, "anatomy"),
             missing_sensitive=_word("missing_sensitive", given),
@@ -94,6 +96,13 @@ def _names(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, list | tuple):
         return tuple(name for name in value if isinstance(name, str) and name)
     return (value,) if isinstance(value, str) and value else None
+
+
+def _blocks(value: Any) -> tuple[tuple[str, ...], ...] | None:
+    """The names in lists of lists."""
+    if isinstance(value, list | tuple):
+        return tuple(names for names in map(_names, value) if names is not None)
+    return None if value is None else ()
 
 
 def _text(key: str, given: Mapping[str, Any]) -> str | None:

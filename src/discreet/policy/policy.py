@@ -29,7 +29,7 @@ class Policy:
 
     `hierarchies` say of some quasi-identifiers what belongs together (see `discreet.hierarchies`), `ordered` which
     texts have an order, `options` how the partition or the publication goes about it, and `join` by which identifier
-    the rows of a public table are found.
+    the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together.
     """
 
     quasi: Sequence[str]
@@ -44,6 +44,7 @@ class Policy:
     ordered: Sequence[str] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     join: str | None = None
+    together: Sequence[Sequence[str]] | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ class Policy:
     def _given(self) -> dict[str, Any]:
         """The keys as a file would have them: texts that are not given are left out."""
         values = {key.name: getattr(self, key.name) for key in fields(self)}
-        left_out = {key for key in ("name", "join", "sensitive") if values[key] is None}
+        left_out = {key for key in ("name", "join", "together", "sensitive") if values[key] is None}
         return {key: value for key, value in values.items() if key not in left_out}
 
     @classmethod

@@ -14,12 +14,13 @@ FILES = {
     "anatomy": "discreet.publication.anatomy",
     "permutation": "discreet.publication.permutation",
     "full_permutation": "discreet.publication.full_permutation",
+    "slicing": "discreet.publication.slicing",
     "swap": "discreet.comparison.swap",
     "generalization": "discreet.publication.generalization",
     "join": "discreet.publication.join",
 }
 # The keys of a policy that mean something to one publication alone.
-KEYS = {"join": "join"}
+KEYS = {"join": "join", "together": "slicing"}
 
 
 @cache

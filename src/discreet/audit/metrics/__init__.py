@@ -17,8 +17,8 @@ to hold its expected number of them: the people of its sensitive group, shared o
 by their rows. How many a box of `direct` holds nobody can tell, and what depends on it is None; so is
 all that has no meaning: a swapped table has no groups. Rows that were left out are not in a release, so
 they do not count. A quasi-identifier that is shown as it is costs nothing. A full permutation has the boxes of the
-generalized table with the same groups (see `margins`); it alone has `presence` (see there), and can be held
-against the truth.
+generalized table with the same groups (see `margins`), and so has a slicing; only where every column is a block by
+itself is there `presence` (see there), which can be held against the truth.
 Claim: metrics_are_those_of_the_rows — the same as summed row by row and group by group.
 """
 
@@ -67,7 +67,8 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     """
     opened = release if isinstance(release, Release) else open_release(release)
     promise, margins = opened.promise, read_margins(opened)
-    if truth is not None and margins is None:
+    alone = margins is not None and all(len(block) == 1 for block in layout_of(promise).blocks(promise))
+    if truth is not None and not alone:
         raise InputError(f"`{promise.publication}` has nothing to hold against the truth", hint="leave the truth out")
     found = Metrics(promise.publication, promise.partition, promise.rows, None, 0.0, 0.0, 0.0, 0.0)
     if not layout_of(promise).promises:
@@ -76,7 +77,7 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     average, k = promise.rows / promise.groups, promise.guarantee.get("k")
     c_avg = None if k is None else average / k
     found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, rce=_rce(st))
-    if margins is not None:
+    if margins is not None and alone:
         about = presence(margins) if truth is None else real_presence(opened, margins, truth)
         found = replace(found, presence=about)
     if promise.sensitive is None:

@@ -69,7 +69,7 @@ class Margins:
 
 
 def read_margins(release: Release) -> Margins | None:
-    """The margins of a release; None if it is not a full permutation."""
+    """The margins of a release; None if its rows are whole."""
     promise = release.promise
     if layout_of(promise).matching != "margins":
         return None

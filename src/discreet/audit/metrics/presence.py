@@ -41,6 +41,7 @@ from discreet.audit.metrics.margins import Margin, Margins, read_margins
 from discreet.audit.metrics.truth import likeliest, read_truth
 from discreet.errors import InputError
 from discreet.release import Release
+from discreet.release.layouts import layout_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ def of_people(release: Release, truth: str | Path | Any) -> pa.Table:
 
     The rows are in the order of the truth; of somebody whom no group could hold all columns are missing.
     """
-    margins = read_margins(release)
-    if margins is None:
+    margins, blocks = read_margins(release), layout_of(release.promise).blocks(release.promise)
+    if margins is None or any(len(block) > 1 for block in blocks):
         raise InputError("only a full permutation hides who is there", hint="name a release by `full_permutation`")
     found = likeliest(margins, read_truth(truth, release.promise))
     nowhere = found.group < 0

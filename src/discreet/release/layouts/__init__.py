@@ -13,6 +13,7 @@ from discreet.release.layouts.generalization import GENERALIZATION
 from discreet.release.layouts.join import JOIN
 from discreet.release.layouts.layout import ALONE, MISNAMED, Layout, Tally
 from discreet.release.layouts.permutation import PERMUTATION
+from discreet.release.layouts.slicing import SLICING
 from discreet.release.layouts.swap import SWAP
 from discreet.release.manifest import Manifest, Promise
 from discreet.values.names import fresh
@@ -23,6 +24,7 @@ LAYOUTS = {
     "anatomy": ANATOMY,
     "permutation": PERMUTATION,
     "full_permutation": FULL_PERMUTATION,
+    "slicing": SLICING,
     "swap": SWAP,
     "generalization": GENERALIZATION,
     "join": JOIN,
