@@ -126,7 +126,8 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
         groups, sensitive = groups[kept], replace(sensitive, codes=sensitive.codes[kept])
         quasi = [axis.kept(kept) for axis in quasi]
     histograms = Histograms.of(groups, sensitive.codes)
-    if not publication.of_values(policy, prepared.guarantee).holds(histograms).all():
+    # what is promised may be about all rows that are published: those that were left out are none of them
+    if not publication.of_values(policy, _promised(policy, sensitive)).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
     return Draft(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown)
 
