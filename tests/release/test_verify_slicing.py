@@ -5,48 +5,14 @@ import shutil
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, open_release, read, verify
 from discreet.errors import ReleaseError
 from discreet.publication.publish import publish_groups
-from discreet.release.layouts import manifest_fault
-from discreet.release.manifest import Manifest
-from discreet.release.readme import readme
-from discreet.release.release import digest
+from release.forger import Forger
 
 ORDER = {"block_1": ("group", "age", "city"), "block_2": ("group", "zip"), "st": ("group", "ill")}
-
-
-class Forger:
-    def __init__(self, path):
-        self.path = path
-
-    def rows(self, name, change, *, sort=True):
-        table = pq.read_table(self.path / f"{name}.parquet")
-        rows = change(table.to_pylist())
-        if sort:
-            rows.sort(key=lambda row: [row[key] for key in ORDER[name]])
-        pq.write_table(
-            pa.Table.from_pylist(rows, schema=table.schema), self.path / f"{name}.parquet", store_schema=False
-        )
-        self.manifest(lambda _: None)
-
-    def manifest(self, change):
-        path = self.path / "datapackage.json"
-        values = json.loads(path.read_text())
-        change(values)
-        for resource in values["resources"]:
-            file = self.path / resource["path"]
-            resource["bytes"], resource["hash"] = file.stat().st_size, digest(file)
-        manifest = Manifest.model_validate(values)
-        path.write_text(manifest.to_json())
-        if manifest_fault(manifest) is None:
-            (self.path / "README.md").write_text(readme(manifest))
-
-    def together(self, *blocks):
-        self.manifest(lambda values: values["discreet"].update(slicing={"together": blocks}))
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +40,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def forger(made, tmp_path):
-    return Forger(shutil.copytree(made, tmp_path / "copy"))
+    return Forger(shutil.copytree(made, tmp_path / "copy"), ORDER)
 
 
 def failures(path):
@@ -122,7 +88,7 @@ def test_verify_finds_planted_faults_in_a_slicing(name, forger):
     ],
 )
 def test_verify_finds_blocks_that_are_not_those_of_the_files(blocks, forger):
-    forger.together(*blocks)
+    forger.manifest(lambda values: values["discreet"].update(slicing={"together": blocks}))
     assert failures(forger.path) == {"manifest"}
     with pytest.raises(ReleaseError):
         open_release(forger.path)
