@@ -7,8 +7,9 @@ sizes_i    how many values a label stands for
 
 from __future__ import annotations
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
+from discreet.answer.matches.boxes.conditions import parsed
 from discreet.answer.matches.boxes.ordered import Axis
 
 
@@ -16,7 +17,7 @@ def all_values(axis: Axis) -> dict[str, exp.Query]:
     """The relations that end with all values of a whole column; of a ranked one those that are known are a table."""
     if axis.form != "whole":
         return {}
-    values = _parsed(DOMAIN.format(i=axis.number)).from_(_numbers((axis.span or 0) + 1).subquery("numbers"))
+    values = parsed(DOMAIN.format(i=axis.number)).from_(_numbers((axis.span or 0) + 1).subquery("numbers"))
     return {"digits": _digits(), f"domain_{axis.number}": values}
 
 
@@ -24,11 +25,11 @@ def points(axis: Axis, most: int) -> dict[str, exp.Query]:
     """The relations that end with all points of boxes that have at most so many in a column."""
     i = axis.number
     if axis.form == "labels":
-        return {f"sizes_{i}": _parsed(LABEL_SIZES.format(i=i)), f"points_{i}": _parsed(LABEL_POINTS.format(i=i))}
+        return {f"sizes_{i}": parsed(LABEL_SIZES.format(i=i)), f"points_{i}": parsed(LABEL_POINTS.format(i=i))}
     if axis.form == "whole":
         steps = {"digits": _digits(), "steps": _numbers(most)}
-        return {**steps, f"points_{i}": _parsed(WHOLE_POINTS.format(i=i, most=most))}
-    return {f"points_{i}": _parsed(ONE_POINT.format(i=i))}
+        return {**steps, f"points_{i}": parsed(WHOLE_POINTS.format(i=i, most=most))}
+    return {f"points_{i}": parsed(ONE_POINT.format(i=i))}
 
 
 def number_of_points(axis: Axis) -> str:
@@ -49,10 +50,6 @@ def _numbers(count: int) -> exp.Select:
     for place in range(1, width):
         query = query.join(f"digits AS d{place}", join_type="cross")
     return exp.select("n").from_(query.subquery("counted")).where(f"n < {count}")
-
-
-def _parsed(sql: str) -> exp.Select:
-    return parse_one(sql, dialect="duckdb", into=exp.Select)
 
 
 DOMAIN = """

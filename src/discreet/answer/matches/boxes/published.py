@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pyarrow as pa
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
-from discreet.answer.matches.boxes.conditions import part
+from discreet.answer.matches.boxes.conditions import parsed, part
 from discreet.answer.matches.boxes.coverage import Measures
 from discreet.answer.matches.boxes.ordered import Axis, spread
 from discreet.answer.matches.matches import Guard
@@ -101,14 +101,14 @@ class PublishedBoxes:
 
     def relations(self, condition: exp.Expr | None) -> dict[str, exp.Query]:
         """The last, `hits`, has per group how many rows match at least (`fewest`) and at most, and how likely."""
-        return {**self._covered(condition)[0], "rated": _parsed(RATED), "hits": _parsed(HITS)}
+        return {**self._covered(condition)[0], "rated": parsed(RATED), "hits": parsed(HITS)}
 
     def guards(self, condition: exp.Expr | None) -> Iterator[Guard]:
         """What must hold before the question is answered: the share of every box that is covered in part is known."""
         relations, doubtful = self._covered(condition)
         if condition is None or not doubtful:
             return
-        query = _parsed(UNKNOWN)
+        query = parsed(UNKNOWN)
         for name, relation in relations.items():
             query = query.with_(name, as_=relation)
         asked = condition.sql(dialect="duckdb").replace("{", "{{").replace("}", "}}")
@@ -140,10 +140,6 @@ def check_joined(question: Question, join: Join | None) -> None:
 
 def _column(name: str) -> exp.Column:
     return exp.column(name, table="qit", quoted=True)
-
-
-def _parsed(sql: str) -> exp.Select:
-    return parse_one(sql, dialect="duckdb", into=exp.Select)
 
 
 LABELS = """

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, SupportsIndex, TypeAlias
 
 import pyarrow as pa
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
-from discreet.answer.matches.boxes.conditions import part
+from discreet.answer.matches.boxes.conditions import parsed, part
 from discreet.answer.matches.boxes.constants import text_value
 from discreet.answer.matches.boxes.coverage import Measures
 from discreet.answer.matches.boxes.ordered import Axis, spread
@@ -106,7 +106,7 @@ class TightBoxes:
             query = query.where("extents.grp IS NULL")
             yield _none(query, "there is no group {}", "groups are numbered as in the release")
         for axis, given in self._given():
-            query = _parsed((OUTSIDE_INTERVAL if axis.ordered else OUTSIDE_SET).format(i=axis.number))
+            query = parsed((OUTSIDE_INTERVAL if axis.ordered else OUTSIDE_SET).format(i=axis.number))
             name = axis.name.replace("{", "{{").replace("}", "}}")
             message = f"the box of group {{}} does not hold its rows in `{name}`"
             yield _none(query.with_(f"given_{axis.number}", as_=given), message, "a box holds all rows of its group")
@@ -153,7 +153,7 @@ class TightBoxes:
                 raw = raw.select(*(f"{text} AS {end}_{i}" for end, text in ends.items()))
             else:
                 raw = raw.select(f"extents.grp AS label_{i}")
-                yield f"meanings_{i}", _parsed((WIDE_SET if i in given else TIGHT_SET).format(i=i))
+                yield f"meanings_{i}", parsed((WIDE_SET if i in given else TIGHT_SET).format(i=i))
         yield "boxes", spread(self.axes, raw)
 
     def _given(self) -> Iterator[tuple[Axis, exp.Select]]:
@@ -213,10 +213,6 @@ def _values(axis: Axis, group: int, extent: Extent) -> tuple[Any, ...] | None:
 def _none(query: exp.Select, message: str, hint: str) -> Guard:
     """A guard that refuses the smallest group that a query finds."""
     return Guard(exp.select(f"COALESCE(MIN(grp), {NOBODY})").from_(query.subquery("found")), NOBODY, message, hint)
-
-
-def _parsed(sql: str) -> exp.Select:
-    return parse_one(sql, dialect="duckdb", into=exp.Select)
 
 
 WIDE_INTERVAL = {
