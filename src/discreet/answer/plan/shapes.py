@@ -40,7 +40,9 @@ def shape(question: Question) -> Hashable:
 
 
 def filled(sql: str, constants: list[str]) -> str:
-    """SQL with constants in the place of their marks."""
+    """SQL with constants in the place of their marks; without any, what looks like a mark is somebody's own text."""
+    if not constants:
+        return sql
     return re.sub(rf"{MARK}(\d+)_", lambda mark: constants[int(mark[1])], sql)
 
 
