@@ -225,8 +225,8 @@ def test_publishes_every_measurable_kind(kind, tmp_path):
 @given(sized(14))
 def test_windows_follow_from_what_is_shown(case):
     """The publication's sweep over ranks, the verifier's search value by value, and the definition agree."""
-    from discreet.release.layouts.swap import windows as told
     from discreet.release.manifest import Window
+    from discreet.release.verify.windows import windows as told
 
     values, k, e = case
     reach = by_definition(values, k, e)
