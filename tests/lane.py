@@ -18,7 +18,14 @@ from hypothesis import Phase, settings
 # What Numba compiles is kept in the project, for the next run and for processes that tests start.
 COMPILED = os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "numba"))
 
-PLACES = {"laws/": "law", "papers/": "papers", "vault/test_kill": "kill", "docs/": "slow"}
+PLACES = {
+    "laws/": "law",
+    "papers/": "papers",
+    "vault/test_kill": "kill",
+    "docs/": "slow",
+    # Many releases each, and seldom the first to break.
+    **dict.fromkeys(("cli/test_compare", "comparison/", "contracts/test_spatial", "answer/test_attacks"), "slow"),
+}
 # Seconds of one file in the profile `ci`, compiled kernels at hand; what needs more says so here.
 BUDGET = 30
 BUDGETS = {"laws/": 90, "papers/": 90, "vault/test_kill": 90, "contracts/": 90, "docs/": 120}
