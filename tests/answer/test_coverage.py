@@ -14,7 +14,7 @@ from sqlglot import exp, parse_one
 
 from discreet.answer.matches.boxes import PublishedBoxes, TightBoxes
 from discreet.answer.matches.boxes.conditions import Join, as_leaf, cases, independent, tree
-from discreet.release.manifest import Side
+from discreet.release.manifest import BoxColumn
 
 ATOMS = ("a > 0", "a = 1", "b < 1", "b <> 0", "c = 1", "a < b", "b = c", "a IS NULL", "c > NULL", "TRUE")
 
@@ -84,9 +84,9 @@ CONDITIONS = (
 
 def published() -> PublishedBoxes:
     sides = (
-        Side(name="age", type="integer", low="low", high="high"),
-        Side(name="height", type="number", low="x", high="y"),
-        Side(name="sex", type="string", label="sex"),
+        BoxColumn(name="age", type="integer", low="low", high="high"),
+        BoxColumn(name="height", type="number", low="x", high="y"),
+        BoxColumn(name="sex", type="string", label="sex"),
     )
     return PublishedBoxes.of(sides, "group", TYPES, ENDS)
 

@@ -23,7 +23,7 @@ from discreet.engines import connect
 from discreet.errors import QueryError
 from discreet.publication.publish import publish_groups
 from discreet.release import FORMAT, Release
-from discreet.release.manifest import FieldSpec, Promise, Side, TableSpec
+from discreet.release.manifest import BoxColumn, FieldSpec, Promise, TableSpec
 from discreet.release.write import FileToWrite, write
 
 PEOPLE = {
@@ -51,7 +51,7 @@ def made(
         return publish_groups(table, policy, table.codes("pay"), np.array(groups, np.int32), to=to, format=form)
 
 
-def by_hand(to: Path, sides: Sequence[Side], rows: pa.Table, labels: Sequence[tuple[str, ...]] = ()) -> Release:
+def by_hand(to: Path, sides: Sequence[BoxColumn], rows: pa.Table, labels: Sequence[tuple[str, ...]] = ()) -> Release:
     """A release with boxes that no partition would make; `rows` has the columns of the sides, `group` and `pay`."""
     promise = Promise(
         format=FORMAT,
@@ -301,7 +301,7 @@ def test_ordered_text_is_counted_by_the_ends_that_boxes_have(tmp_path):
 
 def test_boxes_that_may_hold_anything(tmp_path):
     """Such a box is as wide as all boxes: 10 to 19, and 30 to 49."""
-    sides = [Side(name="age", type="integer", low="age_low", high="age_high")]
+    sides = [BoxColumn(name="age", type="integer", low="age_low", high="age_high")]
     ends = {"age_low": [10, 10, 30, 30, None, None], "age_high": [19, 19, 49, 49, None, None]}
     rows = pa.table({**ends, "group": [1, 1, 2, 2, 3, 3], "pay": [1, 2, 3, 4, 5, 6]})
     release = by_hand(tmp_path / "r", sides, rows)
@@ -315,7 +315,7 @@ def test_boxes_that_may_hold_anything(tmp_path):
 
 
 def test_where_no_box_tells_anything(tmp_path):
-    sides = [Side(name="age", type="integer", low="age_low", high="age_high")]
+    sides = [BoxColumn(name="age", type="integer", low="age_low", high="age_high")]
     empty = pa.array([None, None], pa.int64())
     release = by_hand(
         tmp_path / "r", sides, pa.table({"age_low": empty, "age_high": empty, "group": [1, 1], "pay": [1, 2]})
@@ -328,7 +328,7 @@ def test_where_no_box_tells_anything(tmp_path):
 
 def test_numbers_dates_and_times_by_labels(tmp_path):
     sides = [
-        Side(name=name, type=kind, label=name) for name, kind in (("n", "integer"), ("x", "number"), ("d", "date"))
+        BoxColumn(name=name, type=kind, label=name) for name, kind in (("n", "integer"), ("x", "number"), ("d", "date"))
     ]
     shown = {"n": ["1*", "1*", None, None], "x": ["low", "low", "*", "*"], "d": ["spring", "spring", "may", "may"]}
     labels = [

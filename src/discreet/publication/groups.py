@@ -24,7 +24,7 @@ from discreet.partition.spatial.space import common_nodes
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.release.layouts.generalization import LABELS
-from discreet.release.manifest import FieldSpec, Side
+from discreet.release.manifest import BoxColumn, FieldSpec
 from discreet.values.boxes import ends
 from discreet.values.codes import Codes
 from discreet.values.columns import word_of
@@ -127,18 +127,18 @@ def _sets(codes: Ints, groups: Ints, count: int) -> list[Ints]:
     return np.split((pairs % most).astype(np.int32), np.searchsorted(pairs // most, np.arange(1, count)))
 
 
-def sides(policy: Policy, axes: Sequence[Axis]) -> tuple[Side, ...]:
+def sides(policy: Policy, axes: Sequence[Axis]) -> tuple[BoxColumn, ...]:
     """How boxes show each quasi-identifier."""
     return tuple(_side(policy, axis) for axis in axes)
 
 
-def _side(policy: Policy, axis: Axis) -> Side:
+def _side(policy: Policy, axis: Axis) -> BoxColumn:
     type_ = field_of(axis.name, axis.codes.domain.type).type
     if axis.labelled:
-        return Side(name=axis.name, type=type_, label=axis.name)
+        return BoxColumn(name=axis.name, type=type_, label=axis.name)
     low, high = (fresh(f"{axis.name}_{end}", policy.columns) for end in ("low", "high"))
     missing = fresh(f"{axis.name}_missing", policy.columns) if axis.codes.missing else None
-    return Side(name=axis.name, type=type_, low=low, high=high, missing=missing)
+    return BoxColumn(name=axis.name, type=type_, low=low, high=high, missing=missing)
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Window(_Model):
     high: str
 
 
-class Side(_Model):
+class BoxColumn(_Model):
     """How boxes show one quasi-identifier, whose values had a `type`: from `low` to `high`, or by a `label`.
 
     `missing` says whether a value is missing, where any was. All of them name columns.
@@ -132,7 +132,7 @@ class Promise(_Model):
     for_publication: bool
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
     window: Window | None = None
-    boxes: tuple[Side, ...] | None = None
+    boxes: tuple[BoxColumn, ...] | None = None
     join: Join | None = None
     sequence: str | None = None  # the random name of the sequence that it is one of, if any
     predecessor: str | None = None  # the digest of the manifest of the release before it in that sequence

@@ -26,7 +26,7 @@ from sqlglot import exp
 from discreet.release import Release
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import column, named
-from discreet.release.manifest import Side
+from discreet.release.manifest import BoxColumn
 from discreet.release.relations import loaded
 from discreet.values.columns import UNORDERED
 from discreet.values.positions import measured
@@ -82,7 +82,7 @@ def read_boxes(release: Release) -> BoxSpans | None:
     )
 
 
-def _range(side: Side, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Floats]:
+def _range(side: BoxColumn, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Floats]:
     """The length of each box in one column, and its share of the whole."""
     low, high = _places(side, shown[side.low or ""], shown[side.high or ""])
     ended = ~np.isnan(low)
@@ -99,7 +99,7 @@ def _range(side: Side, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Float
     return span, share
 
 
-def _places(side: Side, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tuple[Floats, Floats]:
+def _places(side: BoxColumn, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tuple[Floats, Floats]:
     """Where the ends lie on a line; a missing end is not a number."""
     if side.type not in UNORDERED:
         return measured(low), measured(high)
@@ -108,7 +108,7 @@ def _places(side: Side, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tuple[Fl
     return measured(pc.index_in(low, value_set=ends)), measured(pc.index_in(high, value_set=ends))
 
 
-def _label(side: Side, shown: pa.ChunkedArray, labels: pa.Table | None) -> Floats:
+def _label(side: BoxColumn, shown: pa.ChunkedArray, labels: pa.Table | None) -> Floats:
     """The share of a column's values that the label of each box stands for."""
     if labels is None:
         return np.zeros(len(shown))

@@ -22,7 +22,7 @@ from discreet.errors import ReleaseError
 from discreet.release import Release
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import column, named
-from discreet.release.manifest import Side
+from discreet.release.manifest import BoxColumn
 from discreet.release.relations import loaded
 
 Numbers = npt.NDArray[np.int64]
@@ -69,7 +69,7 @@ class _Shown:
     boxes: pa.Table
     counts: pa.Table
     labels: pa.Table | None
-    sides: dict[str, Side]
+    sides: dict[str, BoxColumn]
 
 
 def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:

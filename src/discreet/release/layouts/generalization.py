@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from discreet.release.layouts.file import File, column, named, quoted
 from discreet.release.layouts.layout import ALONE, MISNAMED, Layout, Order
-from discreet.release.manifest import Manifest, Promise, Side
+from discreet.release.manifest import BoxColumn, Manifest, Promise
 
 if TYPE_CHECKING:
     from discreet.engines import Engine
@@ -78,7 +78,7 @@ def labelled(promise: Promise) -> bool:
     return any(side.label is not None for side in promise.boxes or ())
 
 
-def told_side(side: Side) -> str:
+def told_side(side: BoxColumn) -> str:
     """How a box shows a column, in words."""
     if side.label is not None:
         return f"{quoted(side.name)} as a label"

@@ -14,7 +14,7 @@ from sqlglot import exp, parse_one
 from discreet.engines import Engine
 from discreet.engines.dialect import sql_type, wide_integer
 from discreet.release.layouts.file import column
-from discreet.release.manifest import Promise, Side
+from discreet.release.manifest import BoxColumn, Promise
 from discreet.release.verify.check import Check, check
 from discreet.values.columns import ARROW
 
@@ -25,7 +25,7 @@ def boxes(engine: Engine, promise: Promise) -> Iterator[Check]:
     yield check("boxes", wrong, "every group shows one box, and every label is explained")
 
 
-def _faults(engine: Engine, promise: Promise, sides: tuple[Side, ...]) -> Iterator[str]:
+def _faults(engine: Engine, promise: Promise, sides: tuple[BoxColumn, ...]) -> Iterator[str]:
     shown = [column(name) for side in sides for name in side.columns]
     group = column(promise.group)
     boxes = exp.select(*shown, group).distinct().from_("qit")
@@ -52,7 +52,7 @@ def _faults(engine: Engine, promise: Promise, sides: tuple[Side, ...]) -> Iterat
             yield f"a label of `{side.name}` lists other values than `labels` explains it by"
 
 
-def _count(engine: Engine, sql: str, side: Side) -> int:
+def _count(engine: Engine, sql: str, side: BoxColumn) -> int:
     """How many rows a query of ours finds, told about one side."""
     parts = {"low": side.low, "high": side.high, "missing": side.missing, "label": side.label}
     named = {key: column(name) for key, name in parts.items() if name is not None}
@@ -63,7 +63,7 @@ def _count(engine: Engine, sql: str, side: Side) -> int:
     return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
 
 
-def _misread(engine: Engine, side: Side) -> bool:
+def _misread(engine: Engine, side: BoxColumn) -> bool:
     """Whether a label that is a list of values stands for others; one may stand for itself, as a value can look so."""
     told = defaultdict(list)
     named = exp.column("column", quoted=True).eq(exp.convert(side.name))

@@ -36,7 +36,7 @@ from discreet.answer.matches.boxes.ordered import Axis, spread
 from discreet.answer.matches.matches import Guard
 from discreet.answer.question.question import Question
 from discreet.errors import QueryError
-from discreet.release.manifest import Join, Side
+from discreet.release.manifest import BoxColumn, Join
 from discreet.values.columns import ARROW
 
 
@@ -47,12 +47,12 @@ class PublishedBoxes:
     measured: ClassVar[bool] = True
     key: ClassVar[str] = "boxes"
     group: str
-    shown: tuple[tuple[Axis, Side], ...]
+    shown: tuple[tuple[Axis, BoxColumn], ...]
 
     @classmethod
     def of(
         cls,
-        sides: tuple[Side, ...],
+        sides: tuple[BoxColumn, ...],
         group: str,
         types: Mapping[str, pa.DataType],
         ends: Mapping[str, tuple[Any, Any]],
