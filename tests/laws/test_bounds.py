@@ -151,10 +151,15 @@ def _bounds(release: Release, question: Question) -> Rows:
 
 
 def _truth(rows: pa.Table, question: Question) -> dict[tuple[Any, ...], list[Any]]:
-    """What the private table answers."""
+    """What the private table answers; of decimals DuckDB would cut off what lies between two."""
+    sql = question.sql
+    for measure in question.measures:
+        if measure.function == "cont":
+            exact = measure.text.replace(measure.argument, f"CAST({measure.argument} AS DOUBLE)", 1)
+            sql = sql.replace(measure.text, exact, 1)
     with duckdb.connect(config={"threads": "1"}) as connection:
         connection.register("microdata", rows)
-        found = [list(row.values()) for row in connection.sql(question.sql).to_arrow_table().to_pylist()]
+        found = [list(row.values()) for row in connection.sql(sql).to_arrow_table().to_pylist()]
     width = len(question.keys)
     return {tuple(row[:width]): row[width:] for row in found}
 
