@@ -1,69 +1,152 @@
-"""Ask a release of 10 million rows, against the same aggregate on the original table; both warm in DuckDB."""
+"""Ask releases what one would ask the original table, in a new process and again, with a new constant every time.
+
+    python bench/ask.py [ROWS ...]      1 million rows unless told otherwise; 10000000 takes some minutes more
+
+Everything is CPU time, of all threads, so that a busy machine does not matter. Warm: the median of a question beside
+the same aggregate on the original table, both in memory; they take turns. Cold: a new process that opens the release
+and asks once, beside a new process that reads the release's files once, and three times the warm original.
+"""
 
 from __future__ import annotations
 
+import os
+import resource
 import statistics
+import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 import discreet
 from data import QUASI, SENSITIVE, table
-from measure import verdict
 
-LIMIT = 2
-TIMES = 20
+WARM, COLD = 2, 3
+TIMES, STARTS = 7, 3
+RELEASES = {
+    "deal": {"partition": "deal", "guarantee": {"l": 10}},
+    "local": {"partition": "local", "guarantee": {"l": 10}},
+    "permutation": {"partition": "min_sum", "guarantee": {"k": 3, "e": 3}, "publication": "permutation"},
+}
+RANGE = "FROM microdata WHERE age BETWEEN {} AND 40"
 QUESTIONS = {
-    "COUNT, range": "SELECT COUNT(*) FROM microdata WHERE age BETWEEN 20 AND 40",
-    "COUNT, range and sensitive": "SELECT COUNT(*) FROM microdata WHERE age BETWEEN 20 AND 40 AND salary < 20",
-    "SUM, range": "SELECT SUM(salary) FROM microdata WHERE age BETWEEN 20 AND 40",
-    "AVG, range": "SELECT AVG(salary) FROM microdata WHERE age BETWEEN 20 AND 40",
-    "SUM, range and equal": "SELECT SUM(salary) FROM microdata WHERE age BETWEEN 20 AND 40 AND gender = 1",
-    "AVG, range, by gender": "SELECT gender, AVG(salary) FROM microdata WHERE age BETWEEN 20 AND 40 GROUP BY gender",
+    "COUNT": f"SELECT COUNT(*) {RANGE}",
+    "COUNT, sensitive condition": f"SELECT COUNT(*) {RANGE} AND salary < 20",
+    "SUM": f"SELECT SUM(salary) {RANGE}",
+    "AVG": f"SELECT AVG(salary) {RANGE}",
+    "SUM, two columns": f"SELECT SUM(salary) {RANGE} AND gender = 1",
+    "AVG by 6 keys": "SELECT marital, AVG(salary) FROM microdata WHERE age > {} GROUP BY marital",
+    "AVG by 83 keys": "SELECT country, AVG(salary) FROM microdata WHERE age > {} GROUP BY country",
+    "AVG by 6 keys, sensitive condition": "SELECT marital, AVG(salary) FROM microdata WHERE salary > {} GROUP BY marital",
+    "SUM by 83 keys, sensitive condition": "SELECT country, SUM(salary) FROM microdata WHERE salary > {} GROUP BY country",
+    "MEDIAN": f"SELECT MEDIAN(salary) {RANGE}",
+    "MEDIAN by 6 keys": "SELECT marital, MEDIAN(salary) FROM microdata WHERE age > {} GROUP BY marital",
+    "MIN": f"SELECT MIN(salary) {RANGE}",
+    "MAX": f"SELECT MAX(salary) {RANGE}",
 }
 
 
-def milliseconds(*acts: Callable[[], object]) -> list[float]:
-    """The median time of each act; they take turns, so that a busy machine is busy for all of them."""
+@dataclass(frozen=True)
+class Started:
+    """A new process: its CPU time in milliseconds, and the most memory it took."""
+
+    milliseconds: float
+    megabytes: float
+
+
+def milliseconds(*acts: Callable[[int], object]) -> list[float]:
+    """The median CPU time of each act; they take turns, each with a number that it did not have before."""
     taken: list[list[float]] = [[] for _ in acts]
     for turn in range(TIMES + 1):
         for act, times in zip(acts, taken, strict=True):
-            start = time.perf_counter()
-            act()
+            start = time.process_time()
+            act(turn)
             if turn:  # the first is a warm-up
-                times.append(time.perf_counter() - start)
-    return [1000 * statistics.median(times) for times in taken]
+                times.append(1000 * (time.process_time() - start))
+    return [statistics.median(times) for times in taken]
 
 
-def main(rows: int) -> None:
+def started(*arguments: str) -> Started:
+    """What a new process of this file takes, at the median."""
+    found = []
+    for turn in range(STARTS):
+        command = [sys.executable, __file__, *(each.replace("{}", str(5 + turn)) for each in arguments)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:  # noqa: S603 - it is this file
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"it failed: {arguments}")
+        found.append((1000 * (used.ru_utime + used.ru_stime), used.ru_maxrss / 2**10))
+    return Started(*(statistics.median(column) for column in zip(*found, strict=True)))
+
+
+def ask_once(folder: str, sql: str) -> None:
+    discreet.ask(folder, sql).rows()
+
+
+def read_once(folder: str) -> None:
+    """Read every column of a release's files into memory."""
+    connection = duckdb.connect()
+    for number, file in enumerate(sorted(Path(folder).glob("*.parquet"))):
+        connection.execute(f"CREATE TABLE t{number} AS FROM '{file}'")
+
+
+def published(rows: int, name: str) -> Path:
+    """The release, made once and kept among the temporary files."""
     path = table(rows)
-    original = duckdb.connect()
-    original.execute(f"CREATE TABLE microdata AS FROM '{path}'")
-    print(f"{rows:,} rows, median of {TIMES}")
-    for partition in ("deal", "anatomize", "local"):
-        policy = discreet.Policy(quasi=QUASI, sensitive=SENSITIVE, guarantee={"l": 10}, partition=partition)
-        with tempfile.TemporaryDirectory() as folder:
-            release = discreet.publish(path, policy, to=Path(folder) / "release")
-            start = time.perf_counter()
-            desk = release.session
-            opened = time.perf_counter() - start
-            print(f"\n{partition}: {release.promise.groups:,} groups, loaded in {opened:.1f} s")
-            print("question                     original ms   release ms   times the original       the first time")
+    folder = path.parent / f"{rows}-{name}"
+    if not folder.exists():
+        discreet.publish(path, discreet.Policy(quasi=QUASI, sensitive=SENSITIVE, **RELEASES[name]), to=folder)
+    return folder
+
+
+def line(question: str, base: float, warm: float, cold: Started, read: Started) -> tuple[str, list[str]]:
+    ratios = warm / base, (cold.milliseconds - read.milliseconds) / base
+    missed = [what for what, ratio, most in zip(("warm", "cold"), ratios, (WARM, COLD), strict=True) if ratio > most]
+    told = f"{question:36} {base:9.1f} {warm:9.1f} {ratios[0]:7.2f} {cold.milliseconds:9.0f}"
+    allowed = read.milliseconds + COLD * base
+    told += f" {cold.milliseconds / allowed:7.2f} {cold.megabytes:8.0f}   {', '.join(missed) and 'MISSED: ' + ', '.join(missed)}"
+    return told, missed
+
+
+def lines(rows: int, name: str) -> Iterator[tuple[str, list[str]]]:
+    folder = published(rows, name)
+    read = started("read", str(folder))
+    with duckdb.connect() as original:
+        original.execute(f"CREATE TABLE microdata AS FROM '{table(rows)}'")
+        with discreet.open_release(folder) as release:
+            print(f"\n{rows:,} rows, {name}: {release.promise.groups:,} groups; its files are read in "
+                  f"{read.milliseconds:.0f} ms")
+            print(f"{'question':36} {'original':>9} {'warm':>9} {'times':>7} {'cold':>9} {'of limit':>7} {'MB':>8}")
             for question, sql in QUESTIONS.items():
-                start = time.perf_counter()
-                desk.ask(sql)
-                first = time.perf_counter() - start
-                base, taken = milliseconds(
-                    lambda sql=sql: original.execute(sql).fetchall(), lambda sql=sql, desk=desk: desk.ask(sql)
+                base, warm = milliseconds(
+                    lambda turn, sql=sql: original.execute(sql.format(20 + turn)).fetchall(),
+                    lambda turn, sql=sql: release.ask(sql.format(20 + turn)),
                 )
-                told = verdict(taken / base, LIMIT)
-                print(f"{question:28} {base:11.1f} {taken:12.1f}   {told:26} {first:5.1f} s")
-            desk.close()
+                yield line(question, base, warm, started("ask", str(folder), sql), read)
+
+
+def main(*sizes: int) -> None:
+    started("ask", str(published(sizes[0], "deal")), QUESTIONS["AVG"])  # so that everything is compiled
+    missed: list[str] = []
+    for rows in sizes:
+        for name in RELEASES:
+            for told, misses in lines(rows, name):
+                print(told, flush=True)
+                missed += misses
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"\nlimits: warm {WARM} times the original; cold {COLD} times, and one read of the files")
+    print(f"{len(missed)} missed; all of it in one process took {most:.1f} GB at most")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
+    match sys.argv[1:]:
+        case ["ask", folder, sql]:
+            ask_once(folder, sql)
+        case ["read", folder]:
+            read_once(folder)
+        case sizes:
+            main(*map(int, sizes or ["1000000"]))

@@ -27,10 +27,34 @@ def code(column: pa.ChunkedArray | pa.Array) -> Coded:
 
     Claim: codes_keep_order — codes compare as values do, equal ones have the same, a missing one comes last.
     """
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):  # of no chunks at all
-        array = pa.array([], array.type)
+    array = whole(column)
     return _dense(array) or _by_dictionary(array)
+
+
+def to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Numbers, none missing, as they lie; `to_numpy` of Arrow would import pandas for it, which takes longer."""
+    found: npt.NDArray[Any] = np.from_dlpack(whole(array))
+    return found
+
+
+def to_arrow(numbers: npt.NDArray[Any]) -> pa.Array:
+    """Numbers as they lie."""
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def whole_numbers(low: int, high: int, kind: pa.DataType) -> pa.Array:
+    """All from low to high."""
+    return to_arrow(np.arange(low, high + 1)).cast(kind)
+
+
+def whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    if not isinstance(array, pa.ChunkedArray):
+        return array
+    if array.num_chunks == 1:
+        return array.chunk(0)
+    return pa.concat_arrays(array.chunks) if array.num_chunks else pa.nulls(0, array.type)
 
 
 def has_many(column: pa.ChunkedArray) -> bool:
@@ -45,16 +69,16 @@ def ranked(array: pa.Array) -> tuple[npt.NDArray[np.int32], pa.Array]:
     """The rank of every value among the distinct ones, and these in order; a missing one has the last."""
     if pa.types.is_null(array.type):
         return np.zeros(len(array), np.int32), array.slice(0, 1)
-    ranks = pc.rank(array, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int32) - 1
-    found, first = np.unique(ranks, return_index=True)
-    return ranks.astype(np.int32), array.take(pa.array(first[np.argsort(found)]))
+    ranks = to_numpy(pc.rank(array, sort_keys="ascending", tiebreaker="dense")).astype(np.int32) - np.int32(1)
+    _, first = np.unique(ranks, return_index=True)
+    return ranks, array.take(to_arrow(first))
 
 
 def _dense(array: pa.Array) -> Coded | None:
     """Whole numbers and dates in a small range, each its distance from the smallest."""
     kind = array.type
-    narrow = pa.types.is_integer(kind) and kind.bit_width < 32  # in which a distance has no room
-    if narrow or pa.types.is_boolean(kind) or pa.types.is_date32(kind):
+    short = pa.types.is_integer(kind) and kind.bit_width < 32  # in which a distance has no room
+    if short or pa.types.is_boolean(kind) or pa.types.is_date32(kind):
         array = array.cast(pa.int32())
     if not pa.types.is_integer(array.type) or array.null_count == len(array):
         return None
@@ -63,11 +87,13 @@ def _dense(array: pa.Array) -> Coded | None:
     if high - low >= DENSE - 1:
         return None
     gaps = array.null_count > 0
-    numbers = (array.fill_null(low) if gaps else array).to_numpy(zero_copy_only=False)
-    codes = (numbers - numbers.dtype.type(low)).astype(_narrow(high - low + 1 + gaps))
+    numbers = to_numpy(array.fill_null(low) if gaps else array)
+    codes = (numbers - numbers.dtype.type(low)).astype(narrow(high - low + 1 + gaps))
     if gaps:
         codes[array.is_null().to_numpy(zero_copy_only=False)] = high - low + 1
-    values = pa.array(range(low, high + 1), array.type).cast(kind)
+    values = (
+        whole_numbers(low, high, array.type) if high < 2**63 - 1 else pa.array(range(low, high + 1), array.type)
+    ).cast(kind)
     return Coded(codes, pa.concat_arrays([values, pa.nulls(1, kind)]) if gaps else values)
 
 
@@ -78,9 +104,10 @@ def _by_dictionary(array: pa.Array) -> Coded:
     if gaps:
         ranks = np.append(ranks, np.int32(len(values)))
         values = pa.concat_arrays([values, pa.nulls(1, array.type)])
-    indices = (coded.indices.fill_null(len(ranks) - 1) if gaps else coded.indices).to_numpy(zero_copy_only=False)
-    return Coded(ranks.astype(_narrow(len(values)))[indices], values)
+    indices = to_numpy(coded.indices.fill_null(len(ranks) - 1) if gaps else coded.indices)
+    return Coded(ranks.astype(narrow(len(values)))[indices], values)
 
 
-def _narrow(values: int) -> type[np.uint8 | np.uint16 | np.int32]:
+def narrow(values: int) -> type[np.uint8 | np.uint16 | np.int32]:
+    """The type for so many codes."""
     return np.uint8 if values <= 2**8 else np.uint16 if values <= 2**16 else np.int32

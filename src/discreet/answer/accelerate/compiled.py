@@ -16,6 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate import sweep
+from discreet.answer.accelerate.coded import to_arrow
 from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
@@ -53,16 +54,21 @@ class CompiledPass:
     def grouped(self) -> Grouped | None:
         return grouped(self._engine, self._promise)
 
-    def subject(self, side: str, labels: Labels, argument: exp.Expr) -> Subject:
-        """The candidates of an argument; remembered, where neither condition nor keys change them."""
-        if labels.parts:
-            return Subject.of(labels, argument)
+    def subject(self, side: str, labels: Labels, argument: exp.Expr) -> tuple[Subject, bool]:
+        """The candidates of an argument, and whether to keep them.
+
+        That takes longer than to go through them, but then they are there for the next question. So it is done for
+        the second question about them, unless it is condition or keys that say which they are.
+        """
         name = (side, argument.sql())
-        if name not in self._subjects:
-            while len(self._subjects) >= KEPT:
-                self._subjects.pop(next(iter(self._subjects)))
-            self._subjects[name] = Subject.of(labels, argument)
-        return self._subjects[name]
+        if labels.parts or name not in self._subjects:
+            subject = Subject.of(labels, argument)
+            if not labels.parts:
+                while len(self._subjects) >= KEPT:
+                    self._subjects.pop(next(iter(self._subjects)))
+                self._subjects[name] = subject
+            return subject, False
+        return self._subjects[name], True
 
 
 class _Asked:
@@ -93,7 +99,7 @@ class _Asked:
     def _frame(self) -> pa.Table:
         """Every combination of keys that may occur, or a single row without keys."""
         if not self._question.keys:
-            return pa.table({"one": [1]})
+            return pa.table({"one": to_arrow(np.ones(1, np.int32))})
         return pa.table(self._keys("sensitive", np.flatnonzero(self._rows().most)))
 
     def _exact(self, aggregate: Aggregate) -> pa.Table:
@@ -102,8 +108,8 @@ class _Asked:
             raise NotServed
         totals = self._rows()
         cells = np.flatnonzero(totals.most)
-        ends = dict.fromkeys(("estimate", "low", "high", "least"), pa.array(totals.most[cells]))
-        return pa.table({**self._keys("sensitive", cells), **ends, "stderr": pa.array(np.zeros(cells.size))})
+        ends = dict.fromkeys(("estimate", "low", "high", "least"), to_arrow(totals.most[cells]))
+        return pa.table({**self._keys("sensitive", cells), **ends, "stderr": to_arrow(np.zeros(cells.size))})
 
     def _keys(self, side: str, cells: Cells) -> dict[str, pa.Array]:
         """The keys of cells: there is one for each key of the drawn side, and within it of the candidates'."""
@@ -121,11 +127,11 @@ class _Asked:
         if about not in self._totals:
             asked: set[str] = {each.function for each in self._question.aggregates if each.argument == argument}
             labels = self._sides[side]
-            subject = self._way.subject(side, labels, argument)
+            subject, kept = self._way.subject(side, labels, argument)
             if asked & {"sum", "avg", "quantile_cont"} and not (np.abs(subject.numbers) < TOO_LARGE).all():
                 raise NotServed
             drawn, wanted = self._sides[_other(side)], Wanted.of(asked, subject)
-            self._totals[about] = sweep.values(drawn, subject, self._size, wanted, kept=not labels.parts)
+            self._totals[about] = sweep.values(drawn, subject, self._size, wanted, kept=kept)
             if side == "sensitive" and subject.all_present:
                 self._totals.setdefault(ROWS, self._totals[about])  # each has an argument: they are counted
         return self._totals[about]

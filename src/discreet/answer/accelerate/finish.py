@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.answer.accelerate.coded import to_arrow
 from discreet.answer.accelerate.kernels import Floats, Longs
 from discreet.answer.question.question import Aggregate
 
@@ -52,7 +53,7 @@ def finish(aggregate: Aggregate, totals: Totals) -> tuple[Array, dict[str, pa.Ar
     cells = np.flatnonzero(totals.most)
     with np.errstate(all="ignore"):
         columns = FINISH[aggregate.function](aggregate, totals, cells)
-    return cells, {**columns, "least": pa.array(totals.fewest[cells])}
+    return cells, {**columns, "least": to_arrow(totals.fewest[cells])}
 
 
 def _columns(estimate: Array, stderr: Array | None, low: Array, high: Array) -> dict[str, pa.Array]:
@@ -60,19 +61,19 @@ def _columns(estimate: Array, stderr: Array | None, low: Array, high: Array) -> 
     low, high = np.minimum(low, high), np.maximum(low, high)
     inside = np.where(np.isnan(estimate), estimate, np.minimum(np.maximum(estimate, low), high))
     return {
-        "estimate": pa.array(inside),
-        "stderr": pa.nulls(len(low), pa.float64()) if stderr is None else pa.array(stderr),
-        "low": pa.array(low),
-        "high": pa.array(high),
+        "estimate": to_arrow(inside),
+        "stderr": pa.nulls(len(low), pa.float64()) if stderr is None else to_arrow(stderr),
+        "low": to_arrow(low),
+        "high": to_arrow(high),
     }
 
 
 def _count(_: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
     return {
-        "estimate": pa.array(totals.counts[cells, 0]),
-        "stderr": pa.array(np.sqrt(totals.counts[cells, 1])),
-        "low": pa.array(totals.fewest[cells]),
-        "high": pa.array(totals.most[cells]),
+        "estimate": to_arrow(totals.counts[cells, 0]),
+        "stderr": to_arrow(np.sqrt(totals.counts[cells, 1])),
+        "low": to_arrow(totals.fewest[cells]),
+        "high": to_arrow(totals.most[cells]),
     }
 
 
@@ -120,10 +121,10 @@ def _extreme(aggregate: Aggregate, totals: Totals, cells: Array) -> dict[str, pa
 def _valued(totals: Totals, estimate: Array, low: Array, high: Array) -> dict[str, pa.Array]:
     values = totals.values
     return {
-        "estimate": values.take(pa.array(estimate)),
+        "estimate": values.take(to_arrow(estimate)),
         "stderr": pa.nulls(len(low), pa.float64()),
-        "low": values.take(pa.array(low)),
-        "high": values.take(pa.array(high)),
+        "low": values.take(to_arrow(low)),
+        "high": values.take(to_arrow(high)),
     }
 
 

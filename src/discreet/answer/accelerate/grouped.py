@@ -12,13 +12,25 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.coded import Coded, code, has_many
+from discreet.answer.accelerate.coded import (
+    DENSE,
+    Coded,
+    code,
+    has_many,
+    narrow,
+    to_arrow,
+    to_numpy,
+    whole,
+    whole_numbers,
+)
 from discreet.answer.accelerate.kernels import Codes, Ints, Longs, distinct, in_order, label, label_too, offsets_of
 from discreet.engines import Engine
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
 
 MOST_COMBINATIONS = 2**16  # of values of several columns, for which an expression is computed at once
+
+NONE = np.zeros(0, np.int32)
 
 Evaluated = tuple[Codes, pa.Array]  # the code of every entry, and the value of an expression for every code
 
@@ -42,16 +54,14 @@ class Entries:
         new = [name for name in dict.fromkeys(names) if name not in self.columns]
         if not new:
             return
-        columns = exp.select(*(exp.column(name, quoted=True) for name in new))
-        table = self.engine.run(columns.from_(named(self.relation)))
-        for name, column in zip(new, table.columns, strict=True):
-            self.keep(name, None if has_many(column) else code(column))
+        for name, coded in read_coded(self.engine, self.relation, new).items():
+            self.keep(name, coded)
 
     def keep(self, name: str, coded: Coded | None) -> None:
         """Keep a column, its values where the engine can compute with them."""
         self.columns[name] = coded
         if coded is not None:
-            numbers = pa.array(np.arange(len(coded.values), dtype=np.int32))
+            numbers = to_arrow(np.arange(len(coded.values), dtype=np.int32))
             self.engine.load(self._dictionary(name), pa.table({"code": numbers, "value": coded.values}))
 
     def evaluate(self, names: tuple[str, ...], expressions: Sequence[exp.Expr]) -> list[Evaluated]:
@@ -73,10 +83,54 @@ class Entries:
         codes = coded[0].codes if coded else np.zeros(int(self.offsets[-1]), np.uint8)
         if len(coded) > 1:
             codes = _together(coded)
-        return [(codes, _whole(column)) for column in values.columns]
+        return [(codes, whole(column)) for column in values.columns]
 
     def _dictionary(self, name: str) -> str:
         return f"values of {self.relation} {name}"
+
+
+def read_coded(engine: Engine, relation: str, names: Sequence[str]) -> dict[str, Coded | None]:
+    """Columns as codes; None where nearly every row has a value of its own.
+
+    Whole numbers in a small range leave the engine as their codes: that takes less than the numbers.
+    """
+    columns = {name: exp.column(name, quoted=True) for name in names}
+    kinds = engine.run(exp.select(*columns.values()).from_(named(relation)).limit(0)).schema
+    whole = [name for name, kind in zip(names, kinds.types, strict=True) if pa.types.is_integer(kind)]
+    ranges = {name: each for name, each in _ranges(engine, relation, whole).items() if each is not None}
+    wanted = [_distance(columns[name], *ranges[name]) if name in ranges else columns[name] for name in names]
+    table = engine.run(exp.select(*wanted).from_(named(relation)))
+    found: dict[str, Coded | None] = {}
+    for name, column, kind in zip(names, table.columns, kinds.types, strict=True):
+        if name in ranges:
+            found[name] = Coded(to_numpy(column), whole_numbers(*ranges[name], kind))
+        else:
+            found[name] = None if has_many(column) else code(column)
+    return found
+
+
+def _ranges(engine: Engine, relation: str, names: Sequence[str]) -> dict[str, tuple[int, int] | None]:
+    """The smallest and the largest of columns of whole numbers; None if one is missing, or they are far apart."""
+    if not names:
+        return {}
+    query = exp.select().from_(named(relation))
+    for name in names:
+        column = exp.column(name, quoted=True)
+        gaps = exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column.copy()))
+        query = query.select(exp.Min(this=column), exp.Max(this=column.copy()), gaps)
+    [row] = zip(*(column.to_pylist() for column in engine.run(query).columns), strict=True)
+    found: dict[str, tuple[int, int] | None] = {}
+    for name, low, high, gaps in zip(names, row[::3], row[1::3], row[2::3], strict=True):
+        fits = low is not None and not gaps and high - low < DENSE and low > -(2**62) and high < 2**62
+        found[name] = (low, high) if fits else None
+    return found
+
+
+def _distance(column: exp.Expr, low: int, high: int) -> exp.Expr:
+    """How far a whole number is from the smallest."""
+    kind = "UTINYINT" if narrow(high - low + 1) is np.uint8 else "USMALLINT"
+    number = exp.Sub(this=exp.cast(column.copy(), "BIGINT"), expression=exp.Literal.number(low))
+    return exp.cast(number, kind, dialect="duckdb")
 
 
 def names_in(expression: exp.Expr) -> tuple[str, ...]:
@@ -103,11 +157,6 @@ def _every(column: Coded) -> Ints:
     return np.arange(len(column.values), dtype=np.int32)
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    found: Any = column.combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.array([], column.type)
-
-
 @dataclass(eq=False)
 class Grouped:
     """Both sides of a release, and the size of every group."""
@@ -128,22 +177,26 @@ def grouped(engine: Engine, promise: Promise) -> Grouped | None:
 
 def _anatomy(engine: Engine, promise: Promise, sensitive: str) -> Grouped | None:
     [of_rows] = _columns(engine, "qit file", promise.group)
-    of_values, values, counts = _columns(engine, "st file", promise.group, sensitive, promise.count)
+    [of_values] = _columns(engine, "st file", promise.group)
     rows, held = _offsets(of_rows, promise), _offsets(of_values, promise)
     if rows is None or held is None:
         return None
-    n = _numbers(counts).astype(np.int32)
-    return _grouped(engine, rows, ("qit file", "st file"), (sensitive, held, code(values), n))
+    n = NONE
+    if _ranges(engine, "st file", [promise.count])[promise.count] != (1, 1):
+        [counts] = _columns(engine, "st file", promise.count)
+        n = counts.astype(np.int32)
+    return _grouped(engine, rows, ("qit file", "st file"), (sensitive, held, _values(engine, "st file", sensitive), n))
 
 
 def _permutation(engine: Engine, promise: Promise, sensitive: str) -> Grouped | None:
-    row, values = _columns(engine, "permuted file", promise.row, sensitive)
+    [row] = _columns(engine, "permuted file", promise.row)
     same, groups = _columns(engine, "mapping file", promise.row, promise.group)
     rows = _offsets(groups, promise)
-    if rows is None or not (_ascends(_numbers(row)) and np.array_equal(_numbers(row), _numbers(same))):
+    if rows is None or not ((np.diff(row) > 0).all() and np.array_equal(row, same)):
         return None
-    coded = code(values)
+    coded = _values(engine, "permuted file", sensitive)
     held, codes, n = distinct(rows, coded.codes, len(coded.values))
+    n = NONE if n.max(initial=1) == 1 else n
     return _grouped(engine, rows, ("permuted file",) * 2, (sensitive, held, Coded(codes, coded.values), n))
 
 
@@ -152,34 +205,33 @@ def _grouped(
 ) -> Grouped | None:
     name, offsets, coded, n = values
     size = np.diff(rows)
-    counted = np.diff(offsets) if (n == 1).all() else np.add.reduceat(n, offsets[:-1], dtype=np.int64)
+    counted = np.add.reduceat(n, offsets[:-1], dtype=np.int64) if n.size else np.diff(offsets)
     if not np.array_equal(size, counted):
         return None
-    none = np.zeros(0, np.int32)
-    quasi = Entries(engine, relations[0], rows, none)
-    sensitive = Entries(engine, relations[1], offsets, none if (n == 1).all() else n, in_order(offsets, coded.codes))
+    quasi = Entries(engine, relations[0], rows, NONE)
+    sensitive = Entries(engine, relations[1], offsets, n, in_order(offsets, coded.codes))
     sensitive.keep(name, coded)
     return Grouped(size.astype(np.int32), quasi, sensitive)
 
 
-def _columns(engine: Engine, relation: str, *names: str) -> list[pa.ChunkedArray]:
+def _columns(engine: Engine, relation: str, *names: str) -> list[npt.NDArray[Any]]:
+    """Columns of whole numbers, none missing."""
     query = exp.select(*(exp.column(name, quoted=True) for name in names))
-    return list(engine.run(query.from_(named(relation))).columns)
+    return [to_numpy(column) for column in engine.run(query.from_(named(relation))).columns]
 
 
-def _numbers(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    found: npt.NDArray[Any] = column.to_numpy()
-    return found
+def _values(engine: Engine, relation: str, name: str) -> Coded:
+    """The sensitive values, however many there are."""
+    coded = read_coded(engine, relation, [name])[name]
+    if coded is None:
+        column = exp.select(exp.column(name, quoted=True)).from_(named(relation))
+        coded = code(engine.run(column).column(0))
+    return coded
 
 
-def _offsets(groups: pa.ChunkedArray, promise: Promise) -> Longs | None:
+def _offsets(groups: npt.NDArray[Any], promise: Promise) -> Longs | None:
     """Where each group starts; None if rows do not lie in the order of groups, all of which have some."""
-    numbers = _numbers(groups)
-    if not numbers.size or numbers.dtype.kind not in "iu":
+    if not groups.size or groups.dtype.kind not in "iu":
         return None
-    offsets: Longs = offsets_of(numbers, int(numbers[0]), promise.groups)
+    offsets: Longs = offsets_of(groups, int(groups[0]), promise.groups)
     return offsets if offsets.size and (np.diff(offsets) > 0).all() else None
-
-
-def _ascends(numbers: npt.NDArray[Any]) -> bool:
-    return bool((np.diff(numbers) > 0).all())

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.coded import ranked
+from discreet.answer.accelerate.coded import ranked, to_arrow, to_numpy
 from discreet.answer.accelerate.grouped import Entries, names_in
 from discreet.answer.accelerate.kernels import Codes, Ints, label, label_too, mark
 from discreet.answer.question.grammar import conjuncts
@@ -98,7 +98,7 @@ class Labels:
             return {}
         combined = labels if self.occurring is None else self.occurring[labels]
         places = np.unravel_index(combined, [len(values) for _, values in keys])
-        return {f"key_{number}": values.take(pa.array(at)) for at, (number, values) in zip(places, keys, strict=True)}
+        return {f"key_{number}": values.take(to_arrow(at)) for at, (number, values) in zip(places, keys, strict=True)}
 
 
 def labelled(entries: Entries, question: Question, side: str) -> Labels:
@@ -119,11 +119,11 @@ def labelled(entries: Entries, question: Question, side: str) -> Labels:
 
 
 def _holds(condition: exp.Expr) -> exp.Expr:
-    return exp.Case().when(condition.copy(), exp.true()).else_(exp.false())
+    return exp.Case().when(condition.copy(), exp.Literal.number(1)).else_(exp.Literal.number(0))
 
 
 def _condition(codes: Codes, holds: pa.Array) -> Part:
-    return Part(codes, np.where(holds.to_numpy(zero_copy_only=False), 0, -1).astype(np.int32), 1)
+    return Part(codes, to_numpy(holds).astype(np.int32) - np.int32(1), 1)
 
 
 def _key(number: int, codes: Codes, found: pa.Array) -> Part:

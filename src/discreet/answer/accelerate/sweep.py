@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.coded import ranked
+from discreet.answer.accelerate.coded import ranked, to_numpy
 from discreet.answer.accelerate.finish import Totals
 from discreet.answer.accelerate.grouped import names_in
 from discreet.answer.accelerate.kernels import Candidates, Counts, Floats, Ints, Longs, fill, matched
@@ -84,7 +84,7 @@ def _numbers(values: pa.Array) -> Floats:
     """The values as numbers to add up; none of what is no number."""
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        found: Floats = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        found: Floats = to_numpy(values.cast(pa.float64(), safe=False))
         return found
     return np.zeros(0)
 
