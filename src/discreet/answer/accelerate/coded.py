@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,27 @@ class Coded:
 
     codes: npt.NDArray[Any]
     values: pa.Array
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Both as arrays that can be kept."""
+        sink = pa.BufferOutputStream()
+        table = pa.table({"value": self.values})
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        return {"codes": self.codes, "values": np.frombuffer(sink.getvalue(), np.uint8)}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, npt.NDArray[Any]] | None, entries: int) -> Coded | None:
+        """The same from arrays that were kept; None if they were not, or are not of so many entries."""
+        if arrays is None:
+            return None
+        codes = arrays["codes"]
+        try:
+            values = whole(pa.ipc.open_stream(pa.py_buffer(arrays["values"])).read_all().column("value"))
+        except (pa.ArrowException, KeyError):
+            return None
+        sound = codes.shape == (entries,) and codes.dtype == narrow(len(values)) and codes.max(initial=0) < len(values)
+        return cls(codes, values) if sound and codes.min(initial=0) >= 0 else None
 
 
 def code(column: pa.ChunkedArray | pa.Array) -> Coded:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate import sweep
+from discreet.answer.accelerate.cache import Cache
 from discreet.answer.accelerate.coded import to_arrow
 from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
@@ -25,7 +26,7 @@ from discreet.answer.plan.context import untouched
 from discreet.answer.question.question import Aggregate, Question
 from discreet.engines import Engine
 from discreet.errors import EngineError
-from discreet.release.manifest import Promise
+from discreet.release.release import Release
 
 KEPT = 4  # arguments whose candidates are kept
 TOO_LARGE = 1e150  # to be squared
@@ -37,8 +38,8 @@ Tables = dict[str, pa.Table]
 class CompiledPass:
     """Answers questions about one release whose rows are counted; safe in several threads."""
 
-    def __init__(self, engine: Engine, promise: Promise) -> None:
-        self._engine, self._promise = engine, promise
+    def __init__(self, engine: Engine, release: Release) -> None:
+        self._engine, self._release = engine, release
         self._lock = threading.RLock()
         self._subjects: dict[tuple[str, str], Subject] = {}
 
@@ -52,7 +53,7 @@ class CompiledPass:
 
     @cached_property
     def grouped(self) -> Grouped | None:
-        return grouped(self._engine, self._promise)
+        return grouped(self._engine, self._release.promise, Cache.of(self._release))
 
     def subject(self, side: str, labels: Labels, argument: exp.Expr) -> tuple[Subject, bool]:
         """The candidates of an argument, and whether to keep them.

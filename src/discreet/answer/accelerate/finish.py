@@ -6,7 +6,7 @@ Claim: the_pass_equals_the_plan — every answer is that of the plain plan, but 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,14 +27,15 @@ SURE = 1 - 1e-9
 class Totals:
     """What was added up of one subject, by cell; what was not wanted is empty.
 
-    `counts` and `rows` are those of `sums.counted`, `sums` of `sums.summed`, `weight` of `sums.weighed`, `ends` of
-    `sums.runs`.
+    `counts` and `rows` are those of `sums.counted`, `sums` of `sums.summed`, `weight` of `sums.weighed`,
+    `nearest` of `sums.nearest` for MIN and MAX, `ends` of `sums.runs` or, for these, `sums.edges`.
     """
 
     counts: Floats
     rows: Longs
     sums: Floats
     weight: Floats
+    nearest: Mapping[str, Floats]
     ends: Longs
     values: pa.Array
     numbers: Floats
@@ -106,12 +107,12 @@ def _mean_of_steps(numbers: Floats, forced: Longs, free: Longs) -> Floats:
 def _extreme(aggregate: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
     """MIN from the smallest value on; MAX is the same from the largest."""
     step = 1 if aggregate.function == "min" else -1
-    weight, ends = totals.weight[cells, ::step], _parts(totals, cells)[:, :, ::step]
-    some = weight > 0
-    last = weight.shape[1] - 1 - np.argmax(some[:, ::-1], axis=1)
-    reached = (np.cumsum(weight, axis=1) >= SURE) & some
+    weight, ends = totals.nearest[aggregate.function][cells, ::step], _parts(totals, cells)[:, :, ::step]
+    from_here, from_there = (ends[0] + ends[1], ends[2] + ends[3])[::step]
+    last = weight.shape[1] - 1 - np.argmax(from_there[:, ::-1] > 0, axis=1)
+    reached = (np.cumsum(weight, axis=1) >= SURE) & (weight > 0)
     certain = (ends[2] if step == 1 else ends[0]) > 0
-    near = np.argmax(some, axis=1)
+    near = np.argmax(from_here > 0, axis=1)
     far = np.where(certain.any(axis=1), np.argmax(certain, axis=1), last)
     estimate = np.where(reached.any(axis=1), np.argmax(reached, axis=1), last)
     low, high = (near, far) if step == 1 else (far, near)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.accelerate.cache import Cache
 from discreet.answer.accelerate.coded import (
     DENSE,
     Coded,
@@ -31,6 +32,7 @@ from discreet.release.manifest import Promise
 MOST_COMBINATIONS = 2**16  # of values of several columns, for which an expression is computed at once
 
 NONE = np.zeros(0, np.int32)
+CODED, GROUPS = ("codes", "values"), ""  # a column of the release has a name
 
 Evaluated = tuple[Codes, pa.Array]  # the code of every entry, and the value of an expression for every code
 
@@ -43,6 +45,7 @@ class Entries:
     """
 
     engine: Engine
+    cache: Cache
     relation: str
     offsets: Longs
     n: Ints
@@ -51,11 +54,14 @@ class Entries:
 
     def read(self, names: Sequence[str]) -> None:
         """Read those of the columns that were not."""
+        for name in dict.fromkeys(names):
+            if name not in self.columns and (kept := Coded.of(self.cache.get(name, CODED), int(self.offsets[-1]))):
+                self.keep(name, kept)
         new = [name for name in dict.fromkeys(names) if name not in self.columns]
-        if not new:
-            return
-        for name, coded in read_coded(self.engine, self.relation, new).items():
+        for name, coded in (read_coded(self.engine, self.relation, new) if new else {}).items():
             self.keep(name, coded)
+            if coded is not None:
+                self.cache.put(name, coded.arrays())
 
     def keep(self, name: str, coded: Coded | None) -> None:
         """Keep a column, its values where the engine can compute with them."""
@@ -169,13 +175,61 @@ class Grouped:
         return self.quasi if name == "quasi" else self.sensitive
 
 
-def grouped(engine: Engine, promise: Promise) -> Grouped | None:
+def grouped(engine: Engine, promise: Promise, cache: Cache) -> Grouped | None:
     """The groups of a release, from its files as the engine sees them; None if they are not in order."""
-    read = {"anatomy": _anatomy, "permutation": _permutation}.get(promise.publication)
-    return None if read is None or promise.sensitive is None else read(engine, promise, promise.sensitive)
+    way = PUBLICATIONS.get(promise.publication)
+    if way is None or promise.sensitive is None:
+        return None
+    read, of_rows, of_values = way
+    groups = _kept(cache, promise)
+    if groups is None:
+        groups = read(engine, promise, promise.sensitive)
+        if groups is None:
+            return None
+        cache.put(GROUPS, {"rows": groups.rows, "held": groups.held, "n": groups.n, **groups.values.arrays()})
+    size = np.diff(groups.rows)
+    counted = np.add.reduceat(groups.n, groups.held[:-1], dtype=np.int64) if groups.n.size else np.diff(groups.held)
+    if not np.array_equal(size, counted):
+        return None
+    quasi = Entries(engine, cache, of_rows, groups.rows, NONE)
+    ascend = in_order(groups.held, groups.values.codes)
+    sensitive = Entries(engine, cache, of_values, groups.held, groups.n, ascend)
+    sensitive.keep(promise.sensitive, groups.values)
+    return Grouped(size.astype(np.int32), quasi, sensitive)
 
 
-def _anatomy(engine: Engine, promise: Promise, sensitive: str) -> Grouped | None:
+class _Groups(NamedTuple):
+    """Where the rows and the values of each group start, and of each value its code and how many rows hold it."""
+
+    rows: Longs
+    held: Longs
+    n: Ints
+    values: Coded
+
+
+def _kept(cache: Cache, promise: Promise) -> _Groups | None:
+    """What an earlier process left, if it can be so."""
+    arrays = cache.get(GROUPS, ("rows", "held", "n", *CODED))
+    if arrays is None:
+        return None
+    rows, held, n = arrays["rows"], arrays["held"], arrays["n"]
+    if not (_are_offsets(rows, promise) and _are_offsets(held, promise) and n.dtype == np.int32):
+        return None
+    values = Coded.of(arrays, int(held[-1]))
+    sound = values is not None and n.shape in {(0,), (held[-1],)} and rows[-1] == promise.rows
+    return _Groups(rows, held, n, values) if sound and values is not None and (n > 0).all() else None
+
+
+def _are_offsets(offsets: Longs, promise: Promise) -> bool:
+    return (
+        offsets.shape == (promise.groups + 1,)
+        and offsets.dtype == np.int64
+        and offsets[0] == 0
+        and bool((np.diff(offsets) > 0).all())
+    )
+
+
+def _anatomy(engine: Engine, promise: Promise, sensitive: str) -> _Groups | None:
     [of_rows] = _columns(engine, "qit file", promise.group)
     [of_values] = _columns(engine, "st file", promise.group)
     rows, held = _offsets(of_rows, promise), _offsets(of_values, promise)
@@ -185,10 +239,10 @@ def _anatomy(engine: Engine, promise: Promise, sensitive: str) -> Grouped | None
     if _ranges(engine, "st file", [promise.count])[promise.count] != (1, 1):
         [counts] = _columns(engine, "st file", promise.count)
         n = counts.astype(np.int32)
-    return _grouped(engine, rows, ("qit file", "st file"), (sensitive, held, _values(engine, "st file", sensitive), n))
+    return _Groups(rows, held, n, _values(engine, "st file", sensitive))
 
 
-def _permutation(engine: Engine, promise: Promise, sensitive: str) -> Grouped | None:
+def _permutation(engine: Engine, promise: Promise, sensitive: str) -> _Groups | None:
     [row] = _columns(engine, "permuted file", promise.row)
     same, groups = _columns(engine, "mapping file", promise.row, promise.group)
     rows = _offsets(groups, promise)
@@ -196,22 +250,14 @@ def _permutation(engine: Engine, promise: Promise, sensitive: str) -> Grouped | 
         return None
     coded = _values(engine, "permuted file", sensitive)
     held, codes, n = distinct(rows, coded.codes, len(coded.values))
-    n = NONE if n.max(initial=1) == 1 else n
-    return _grouped(engine, rows, ("permuted file",) * 2, (sensitive, held, Coded(codes, coded.values), n))
+    return _Groups(rows, held, NONE if n.max(initial=1) == 1 else n, Coded(codes, coded.values))
 
 
-def _grouped(
-    engine: Engine, rows: Longs, relations: tuple[str, str], values: tuple[str, Longs, Coded, Ints]
-) -> Grouped | None:
-    name, offsets, coded, n = values
-    size = np.diff(rows)
-    counted = np.add.reduceat(n, offsets[:-1], dtype=np.int64) if n.size else np.diff(offsets)
-    if not np.array_equal(size, counted):
-        return None
-    quasi = Entries(engine, relations[0], rows, NONE)
-    sensitive = Entries(engine, relations[1], offsets, n, in_order(offsets, coded.codes))
-    sensitive.keep(name, coded)
-    return Grouped(size.astype(np.int32), quasi, sensitive)
+# How the groups of a publication whose rows can be counted are read, and the relations of rows and of values.
+PUBLICATIONS = {
+    "anatomy": (_anatomy, "qit file", "st file"),
+    "permutation": (_permutation, "permuted file", "permuted file"),
+}
 
 
 def _columns(engine: Engine, relation: str, *names: str) -> list[npt.NDArray[Any]]:
@@ -234,4 +280,4 @@ def _offsets(groups: npt.NDArray[Any], promise: Promise) -> Longs | None:
     if not groups.size or groups.dtype.kind not in "iu":
         return None
     offsets: Longs = offsets_of(groups, int(groups[0]), promise.groups)
-    return offsets if offsets.size and (np.diff(offsets) > 0).all() else None
+    return offsets if offsets.size and _are_offsets(offsets, promise) else None

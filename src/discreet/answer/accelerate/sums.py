@@ -92,33 +92,39 @@ def summed_all(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, fou
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def summed(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, keys: int, found: Floats) -> None:
-    """Of the candidates that are drawn, the sum: expected, low, high, and the parts of variances.
+def summed(
+    size: Ints, drawn: Counts, held: Candidates, numbers: Floats, keys: int, counts: Floats, rows: Longs, found: Floats
+) -> None:
+    """The same as `counted`, and of the candidates that are drawn the sum: expected, low, high, parts of variances.
 
     Column 3 is what the choice among candidates adds, 4 what their number adds to the variance of the sum; 5 to 7 are a
     number near the mean of the key (at first none), and the weighted first and second moments of means about it.
     """
     upto, value, smallest, largest = held.upto, held.value, held.smallest, held.largest
     for g in range(size.size):
-        rows = float(size[g])
-        once, twice = 1 / rows, 1 / max(rows - 1, 1.0)
+        every = float(size[g])
+        once, twice = 1 / every, 1 / max(every - 1, 1.0)
         for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
             picks = drawn.n[i]
-            draw = picks * (rows - picks) * twice
+            draw = picks * (every - picks) * twice
             for j in range(held.offsets[g], held.offsets[g + 1]):
                 cell = drawn.keys[i] * keys + held.keys[j]
-                start, end = held.first[j], held.first[j + 1]
-                total = upto[end - 1]
+                start, end, total = held.first[j], held.first[j + 1], held.total[j]
                 fewest, most = max(picks + total - size[g], 0), min(picks, total)
                 low, high = max(fewest, min(most, held.negative[j])), max(fewest, min(most, held.positive[j]))
-                found[cell, 0] += picks * smallest[end - 1] / rows
-                found[cell, 3] += draw * once * held.spread[j]
+                rows[cell, 0] += fewest
+                rows[cell, 1] += most
+                expected, mean = float(picks) * total / every, held.mean[j]
+                counts[cell, 0] += expected
+                found[cell, 0] += expected * mean
                 found[cell, 1] += _smallest(upto, value, smallest, numbers, start, end, low)
                 found[cell, 2] += _largest(upto, value, largest, numbers, start, end, high)
-                around, mean = draw * (total * once) * ((rows - total) * once), held.mean[j]
+                found[cell, 3] += draw * once * held.spread[j]
+                around = draw * (total * once) * ((every - total) * once)
                 if around > 0:
                     if np.isnan(found[cell, 5]):
                         found[cell, 5] = mean
+                    counts[cell, 1] += around
                     found[cell, 4] += around * mean * mean
                     found[cell, 6] += around * (mean - found[cell, 5])
                     found[cell, 7] += around * (mean - found[cell, 5]) * (mean - found[cell, 5])
@@ -135,6 +141,44 @@ def weighed(size: Ints, drawn: Counts, held: Candidates, keys: int, weight: Floa
                 for e in range(held.first[j], held.first[j + 1]):
                     weight[cell, held.value[e]] += chance * (held.upto[e] - before)
                     before = held.upto[e]
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def nearest(size: Ints, drawn: Counts, held: Candidates, keys: int, step: int, bound: Ints, weight: Floats) -> None:
+    """The same from the smallest value on (or the largest, if `step` is -1), up to one that is expected once for sure.
+
+    There is a `bound` for each cell, at first the last value; none beyond it is looked at.
+    """
+    for g in range(size.size):
+        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+            chance = drawn.n[i] / float(size[g])
+            for j in range(held.offsets[g], held.offsets[g + 1]):
+                cell, start, end = drawn.keys[i] * keys + held.keys[j], held.first[j], held.first[j + 1]
+                e = start if step > 0 else end - 1
+                while start <= e < end and (held.value[e] - bound[cell]) * step <= 0:
+                    value = held.value[e]
+                    weight[cell, value] += chance * (held.upto[e] - (held.upto[e - 1] if e > start else 0))
+                    if weight[cell, value] >= 1:
+                        bound[cell] = value
+                    e += step
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy")
+def edges(size: Ints, drawn: Counts, held: Candidates, keys: int, ends: Longs) -> None:
+    """Of what `runs` says as much as MIN and MAX ask.
+
+    That is the smallest and the largest of all, the largest of the forced smallest and the smallest of the largest.
+    """
+    for g in range(size.size):
+        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+            for j in range(held.offsets[g], held.offsets[g + 1]):
+                fewest = drawn.n[i] + held.total[j] - size[g]
+                cell, start, end = drawn.keys[i] * keys + held.keys[j], held.first[j], held.first[j + 1]
+                ends[cell, held.value[start], 1] += 1
+                ends[cell, held.value[end - 1], 3] += 1
+                if fewest > 0:
+                    ends[cell, held.value[_entry(held.upto, start, end, fewest)], 0] += 1
+                    ends[cell, held.value[_entry(held.upto, start, end, held.total[j] - fewest + 1)], 2] += 1
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")

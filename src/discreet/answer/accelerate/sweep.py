@@ -15,9 +15,10 @@ from discreet.answer.accelerate.finish import Totals
 from discreet.answer.accelerate.grouped import names_in
 from discreet.answer.accelerate.kernels import Candidates, Counts, Floats, Ints, Longs, fill, matched
 from discreet.answer.accelerate.labels import Labels, NotServed, Part
-from discreet.answer.accelerate.sums import counted, runs, summed, summed_all, weighed
+from discreet.answer.accelerate.sums import counted, edges, nearest, runs, summed, summed_all, weighed
 
-BLOCK = 2**17  # entries of a side
+BLOCK = 2**18  # entries of a side
+NEAREST = {"min": 1, "max": -1}
 MOST_CELLS, MOST_RUNS = 2**20, 2**22  # pairs of keys; and times values
 
 
@@ -68,16 +69,24 @@ class Subject:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be added up beside how many are drawn: sums; per value how many are expected, and at both ends."""
+    """What is to be added up beside how many are drawn: sums; per value how many are expected, and at both ends.
+
+    Of both MIN and MAX ask less than quantiles, and than means of an uncertain number of rows.
+    """
 
     sums: bool
     weight: bool
+    nearest: tuple[str, ...]
     ends: bool
+    all_ends: bool
 
     @classmethod
     def of(cls, functions: set[str], subject: Subject) -> Wanted:
-        places = bool(functions - {"count", "sum", "avg"})
-        return cls(bool(functions & {"sum", "avg"}), places, places or ("avg" in functions and not subject.certain))
+        """What aggregates of a subject want."""
+        weight = bool(functions & {"quantile_disc", "quantile_cont"})
+        nearest = tuple(functions & {*NEAREST})
+        all_ends = weight or ("avg" in functions and not subject.certain)
+        return cls(bool(functions & {"sum", "avg"}), weight, nearest, all_ends or bool(nearest), all_ends)
 
 
 def _numbers(values: pa.Array) -> Floats:
@@ -126,7 +135,7 @@ def rows(drawn: Labels, candidates: Labels, size: Ints) -> Totals:
         picks, totals = one.counts(first, last), other.counts(first, last)
         counted(size[first:last], picks, totals, candidates.size, counts, found)
     none = np.zeros(0)
-    return Totals(counts, found, none, none, np.zeros(0, np.int64), pa.nulls(0), none)
+    return Totals(counts, found, none, none, {}, np.zeros(0, np.int64), pa.nulls(0), none)
 
 
 def values(drawn: Labels, subject: Subject, size: Ints, wanted: Wanted, *, kept: bool) -> Totals:
@@ -139,21 +148,25 @@ def values(drawn: Labels, subject: Subject, size: Ints, wanted: Wanted, *, kept:
     counts, found, sums = np.zeros((cells, 2)), np.zeros((cells, 2), np.int64), np.zeros((cells, 8))
     sums[:, 5] = np.nan
     weight, ends = np.zeros((cells, width * wanted.weight)), np.zeros((cells, width * wanted.ends, 4), np.int64)
+    near = {name: np.zeros((cells, width)) for name in wanted.nearest}
+    bounds = {name: np.full(cells, width - 1 if name == "min" else 0, np.int32) for name in near}
     for first, last, held in _candidates(subject, blocks, sums=wanted.sums, kept=kept):
         here, picks = size[first:last], side.counts(first, last)
         if wanted.sums and subject.certain:
             summed_all(here, picks, held, numbers, sums, found)
+        elif wanted.sums:
+            summed(here, picks, held, numbers, keys, counts, found, sums)
         else:
             counted(here, picks, Counts(held.offsets, held.keys, held.total), keys, counts, found)
-            if wanted.sums:
-                summed(here, picks, held, numbers, keys, sums)
         if wanted.weight:
             weighed(here, picks, held, keys, weight)
+        for name, found_near in near.items():
+            nearest(here, picks, held, keys, NEAREST[name], bounds[name], found_near)
         if wanted.ends:
-            runs(here, picks, held, keys, ends)
+            (runs if wanted.all_ends else edges)(here, picks, held, keys, ends)
     if wanted.sums and subject.certain:
         found[:, 1], counts[:, 0] = found[:, 0], found[:, 0]
-    return Totals(counts, found, sums, weight, ends, subject.values, numbers)
+    return Totals(counts, found, sums, weight, near, ends, subject.values, numbers)
 
 
 def _candidates(
