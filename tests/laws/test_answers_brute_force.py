@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from discreet.answer import Answer
+from discreet.answer import Answer, Session
 from discreet.errors import QueryError
 from laws.questions import (
     MEASURABLE,
@@ -31,6 +31,7 @@ from laws.worlds import Expected, Measure, Question, worlds
 
 NUMBERS = ("integer", "float", "decimal", "large")
 OTHERS = ("string", "date", "boolean", "timestamp", "integer")
+WAYS = (True, False)  # the compiled pass, the plain plan
 RANDOM = st.randoms(use_true_random=True)
 WORTH_A_LOOK = {
     "all missing": pa.array([None] * 6, pa.int64()),
@@ -112,7 +113,9 @@ def test_answers_about_an_unknown_number_of_rows_equal_brute_force(rng: Random) 
             question = Question(("which",), (Measure("COUNT(*)", "count"), *quantiles, *others), "hit AND held < 99")
             found = {(i,): one.answer(replace(question, keys=()))[()] for i, one in enumerate(possible)}
             expected = {which: row for which, row in found.items() if row[0].high > 0}
-            _check(question, release.ask(question.sql), expected)
+            for way in WAYS:
+                with Session(release, accelerate=way) as session:
+                    _check(question, session.ask(question.sql), expected)
     for one in possible:
         one.close()
 
@@ -193,9 +196,15 @@ def test_group_by_means_a_column_before_an_alias_of_the_same_name() -> None:
 
 def _ask(case: Case, questions: list[Question]) -> None:
     possible = worlds(case.table, case.sensitive.name, case.groups)
-    with case.released() as release:
+    with (
+        case.released() as release,
+        Session(release, accelerate=True) as fast,
+        Session(release, accelerate=False) as plain,
+    ):
         for question in questions:
-            _check(question, release.ask(question.sql), possible.answer(question))
+            expected = possible.answer(question)
+            for session in (fast, plain):
+                _check(question, session.ask(question.sql), expected)
     possible.close()
 
 

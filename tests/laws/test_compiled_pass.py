@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from discreet.answer.accelerate.compiled import CompiledPass
-from discreet.answer.plan.context import Model
-from discreet.answer.plan.plan import _laid_out, _sorted
 from discreet.answer.session import Session
-from discreet.engines import connect
 from discreet.errors import QueryError
 from discreet.release import Release
-from laws.questions import random_case, random_crowd, random_question
+from laws.questions import Case, random_case, random_crowd, random_question
 
 RANDOM = st.randoms(use_true_random=True)
 KINDS = ("integer", "float", "decimal", "large", "string", "date", "boolean", "timestamp")
@@ -29,69 +25,53 @@ def law(examples: int) -> Any:
     return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
-def passed(session: Session, way: CompiledPass, sql: str) -> pa.Table | None:
-    question = session._read(sql, None)
-    tables = way.answers(question)
-    if tables is None:
-        return None
-    promise = session.release.promise
-    query = _sorted(question, _laid_out(Model(question, promise.group, promise.sensitive)))
-    for name, table in tables.items():
-        session._engine.load(name, table)
-    return session._engine.run(query)
+def compare(release: Release, questions: Sequence[str], rounding: float) -> None:
+    with Session(release, accelerate=True) as fast, Session(release, accelerate=False) as plain:
+        for sql in questions:
+            note(sql)
+            try:
+                expected = plain.ask(sql)
+            except QueryError as error:
+                with pytest.raises(QueryError, match=f"^{error.message[:20]}"):
+                    fast.ask(sql)
+                continue
+            found = fast.ask(sql)
+            assert found.table.schema == expected.table.schema
+            assert (found.sql, found.notes) == (expected.sql, expected.notes)
+            assert len(found) == len(expected)
+            for one, other in zip(found.rows(), expected.rows(), strict=True):
+                assert all(close(one[name], other[name], rounding) for name in one), (one, other)
 
 
-def compare(release: Release, questions: list[str]) -> int:
-    engine = connect()
-    for resource in release.manifest.resources:
-        engine.load(f"{resource.name} file", release.file(resource.name), keep=False, kinds=resource.kinds())
-    way = CompiledPass(engine, release)
-    served = 0
-    for sql in questions:
-        note(sql)
-        try:
-            expected = release.session.ask(sql)
-        except QueryError as error:
-            note(str(error))
-            continue
-        found = passed(release.session, way, sql)
-        if found is None:
-            continue
-        served += 1
-        width = expected.table.num_columns
-        found = found.select(range(width))
-        assert found.schema == expected.table.schema, sql
-        assert found.num_rows == expected.table.num_rows, sql
-        for one, other in zip(found.to_pylist(), expected.table.to_pylist(), strict=True):
-            for name, value in one.items():
-                wanted = other[name]
-                assert value == wanted or float(value) == pytest.approx(float(wanted), rel=1e-9, abs=1e-9), (
-                    sql,
-                    name,
-                    one,
-                    other,
-                )
-    engine.close()
-    return served
+def close(one: Any, other: Any, rounding: float) -> bool:
+    if one == other or one is None or other is None:
+        return bool(one == other)
+    return bool(float(one) == pytest.approx(float(other), rel=1e-9, abs=rounding))
 
 
-@law(25)
+def rounding(case: Case) -> float:
+    """How far sums may be apart that were added up in another order: values near 2**60 cancel out."""
+    return 1e4 if case.sensitive.kind == "large" else 1e-9
+
+
+def questions(rng: Random, case: Case, number: int) -> list[str]:
+    return [random_question(rng, case.quasi, case.sensitive, keys=rng.random() < 0.5).sql for _ in range(number)]
+
+
+@law(15)
 @given(RANDOM)
 def test_the_pass_equals_the_plan(rng: Random) -> None:
     case = random_case(rng, KINDS, alike=rng.random() < 0.3)
     note(str(case))
     with case.released() as release:
-        compare(
-            release, [random_question(rng, case.quasi, case.sensitive, keys=rng.random() < 0.5).sql for _ in range(6)]
-        )
+        compare(release, questions(rng, case, 6), rounding(case))
 
 
-@law(8)
+@law(5)
 @given(RANDOM)
 def test_the_pass_equals_the_plan_in_a_crowd(rng: Random) -> None:
+    """One group of many rows, with values that several of them hold."""
     case = random_crowd(rng, rng.randint(20, 300), missing=rng.random() < 0.5)
     note(str(case))
     with case.released() as release:
-        compare(
-            release, [random_question(rng, case.quasi, case.sensitive, keys=rng.random() < 0.5).sql for _ in range(6)]
-        )
+        compare(release, questions(rng, case, 6), rounding(case))

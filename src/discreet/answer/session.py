@@ -13,6 +13,7 @@ from typing import Any, Self
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.accelerate.accelerator import Accelerator, Choice
 from discreet.answer.answer import Answer
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
@@ -51,9 +52,12 @@ class Prepared:
 
 
 class Session:
-    """Answers questions about one release, from any thread; the engine is sealed before the first is read."""
+    """Answers questions about one release, from any thread; the engine is sealed before the first is read.
 
-    def __init__(self, release: Release) -> None:
+    Unless it is told whether to `accelerate`, a compiled pass answers in place of the plan wherever that pays.
+    """
+
+    def __init__(self, release: Release, *, accelerate: bool | None = None) -> None:
         self.release = release
         self._lock = RLock()
         self._asked: dict[Hashable, Prepared] = {}
@@ -70,6 +74,9 @@ class Session:
                 relations["labels"] = exp.select("*").from_(named("labels file"))
             self._base = base(relations)
             self._statistics = describe(self._engine, self._base, promise.sensitive)
+            self._accelerator: Accelerator | None = None
+            if accelerate is not False:
+                self._accelerator = Choice(self._engine, release, must=accelerate is True)
         except BaseException:
             self._engine.close()
             raise
@@ -77,15 +84,27 @@ class Session:
     def ask(self, sql: str, *, generalized: bool | Given = False) -> Answer:
         """Answer one question; if `generalized`, from the boxes of the groups alone."""
         with self._lock:
-            prepared = self._prepare(sql, self.matches(generalized=generalized))
+            matches = self.matches(generalized=generalized)
+            prepared = self._prepare(sql, matches)
             with _computed():
-                self._make(prepared.plan.tables)
-                self._guard(prepared)
-                result = self._engine.run(prepared.sql)
+                result = self._accelerated(prepared) if isinstance(matches, Counted) else None
+                if result is None:
+                    self._make(prepared.plan.tables)
+                    self._guard(prepared)
+                    result = self._engine.run(prepared.sql)
         question = prepared.question
         width = result.num_columns - len(question.aggregates) - len(question.keys)
         notes = (*_left_out(self.release.promise), *_notes(question, result, width))
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
+
+    def _accelerated(self, prepared: Prepared) -> pa.Table | None:
+        """The answer from the relations of the accelerator; None where it leaves the question to the plan."""
+        found = None if self._accelerator is None else self._accelerator.answers(prepared.question)
+        if found is None:
+            return None
+        for name, table in found.items():
+            self._engine.load(name, table, keep=False)
+        return self._engine.run(prepared.plan.layout)
 
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
         """The statements that make the tables of a question from the files, and the query that answers it."""

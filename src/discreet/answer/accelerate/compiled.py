@@ -22,8 +22,7 @@ from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
 from discreet.answer.accelerate.sweep import Subject, Wanted
-from discreet.answer.plan.context import untouched
-from discreet.answer.question.question import Aggregate, Question
+from discreet.answer.question.question import Question
 from discreet.engines import Engine
 from discreet.errors import EngineError
 from discreet.release.release import Release
@@ -76,8 +75,8 @@ class _Asked:
     """One question, as it is answered."""
 
     def __init__(self, way: CompiledPass, question: Question) -> None:
-        if all(untouched(question, aggregate) for aggregate in question.aggregates):
-            raise NotServed  # the engine is best at what it does every day
+        if any(question.untouched(each) and each.argument is not None for each in question.aggregates):
+            raise NotServed  # of what is exact, rows alone are counted here
         release = way.grouped
         if release is None or not {key.side for key in question.keys} | {*question.where} <= {*SIDES}:
             raise NotServed
@@ -89,8 +88,8 @@ class _Asked:
         found: Tables = {}
         for number, aggregate in enumerate(self._question.aggregates):
             side = "sensitive" if aggregate.argument is None else aggregate.side
-            if untouched(self._question, aggregate):
-                found[f"answer_{number}"] = self._exact(aggregate)
+            if self._question.untouched(aggregate):
+                found[f"answer_{number}"] = self._exact()
                 continue
             totals = self._rows() if aggregate.argument is None else self._values(side, aggregate.argument)
             cells, columns = finish(aggregate, totals)
@@ -103,10 +102,8 @@ class _Asked:
             return pa.table({"one": to_arrow(np.ones(1, np.int32))})
         return pa.table(self._keys("sensitive", np.flatnonzero(self._rows().most)))
 
-    def _exact(self, aggregate: Aggregate) -> pa.Table:
-        """An aggregate that no sensitive value can change: of these, the pass counts rows only."""
-        if aggregate.argument is not None:
-            raise NotServed
+    def _exact(self) -> pa.Table:
+        """The number of rows, which no sensitive value can change."""
         totals = self._rows()
         cells = np.flatnonzero(totals.most)
         ends = dict.fromkeys(("estimate", "low", "high", "least"), to_arrow(totals.most[cells]))

@@ -84,7 +84,7 @@ class Context:
 
     def exact(self, aggregate: Aggregate) -> bool:
         """Whether an aggregate is computed from the rows as they are."""
-        return self.matches.exact and untouched(self.question, aggregate)
+        return self.matches.exact and self.question.untouched(aggregate)
 
     @cached_property
     def subjects(self) -> dict[int, Subject]:
@@ -106,12 +106,6 @@ class Context:
     def drawn(self) -> dict[str, Side]:
         """The relations that say how candidates are drawn, and the side that these are of."""
         return {subject.draws: subject.side for subject in self.subjects.values()}
-
-
-def untouched(question: Question, aggregate: Aggregate) -> bool:
-    """Whether an aggregate is about one side alone, and not the sensitive one: no shuffled value can change it."""
-    about = {*question.sides, *([] if aggregate.argument is None else [aggregate.side])}
-    return len(about) <= 1 and "sensitive" not in about
 
 
 def _about(aggregate: Aggregate) -> tuple[Side, exp.Expr | None]:

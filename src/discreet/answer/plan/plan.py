@@ -38,6 +38,7 @@ class Plan:
     tables: Mapping[str, Table]
     guards: tuple[Guard, ...]
     query: exp.Query
+    layout: exp.Query  # its last step alone, over relations that somebody else may supply
 
 
 def plan(question: Question, layout: Layout, statistics: Statistics) -> Plan:
@@ -46,11 +47,12 @@ def plan(question: Question, layout: Layout, statistics: Statistics) -> Plan:
     check_types(context, statistics)
     relations = dict(each for _, added in steps(context) for each in added.items())
     query = relations.pop("layout")
+    last = query.copy()
     for name, relation in relations.items():
         query.with_(name, as_=relation, copy=False)
     guards = layout.matches.guards(context)
     tables = needed([query, *(guard.query for guard in guards)], layout.tables(statistics))
-    return Plan(tables, guards, query)
+    return Plan(tables, guards, query, last)
 
 
 def steps(context: Context) -> Iterator[tuple[str, Relations]]:

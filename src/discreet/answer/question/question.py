@@ -77,3 +77,8 @@ class Question:
     def asks_of_sensitive(self) -> bool:
         """Whether it has a condition on the sensitive column, or is grouped by it."""
         return "sensitive" in self.sides
+
+    def untouched(self, aggregate: Aggregate) -> bool:
+        """Whether an aggregate is about one side alone, and not the sensitive one: no sensitive value can change it."""
+        about = {*self.sides, *([] if aggregate.argument is None else [aggregate.side])}
+        return len(about) <= 1 and "sensitive" not in about

@@ -1,0 +1,47 @@
+"""When a compiled pass answers, and when the plan: the faster of the two, as measured.
+
+To load compiled code takes a third of a second, to compile it the first time ever some ten; to plan and run takes less
+where rows are few. So releases of few rows are left to the plan; and so is a first question to which a release of any
+size has an exact answer, which the engine computes as fast as from the original.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from discreet.answer.question.question import Question
+from discreet.engines import Engine
+from discreet.release.release import Release
+
+FEW = 500_000  # rows; see docs/decisions/0012-one-compiled-pass.md
+
+
+class Accelerator(Protocol):
+    """Another way to the relations that the layout of an answer is made from: `frame`, and `answer_0` and so on."""
+
+    def answers(self, question: Question) -> dict[str, pa.Table] | None:
+        """These relations; None if the question is left to the plan."""
+        ...
+
+
+class Choice:
+    """An accelerator that is loaded when it first pays, or from the first question on if it `must` be."""
+
+    def __init__(self, engine: Engine, release: Release, *, must: bool) -> None:
+        self._engine, self._release, self._must = engine, release, must
+        self._asked = False
+        self._pass: Accelerator | None = None
+
+    def answers(self, question: Question) -> dict[str, pa.Table] | None:
+        asked, self._asked = self._asked or self._must, True
+        if not self._must and self._release.promise.rows < FEW:
+            return None
+        if not asked and all(question.untouched(aggregate) for aggregate in question.aggregates):
+            return None
+        if self._pass is None:
+            from discreet.answer.accelerate.compiled import CompiledPass
+
+            self._pass = CompiledPass(self._engine, self._release)
+        return self._pass.answers(question)
