@@ -73,7 +73,7 @@ class Session:
             if any(resource.name == "labels" for resource in resources):
                 relations["labels"] = exp.select("*").from_(named("labels file"))
             self._base = base(relations)
-            self._statistics = describe(self._engine, self._base, promise.sensitive)
+            self._statistics = describe(self._engine, self._base, promise)
             self._accelerator: Accelerator | None = None
             if accelerate is not False:
                 self._accelerator = Choice(self._engine, release, must=accelerate is True)

@@ -1,8 +1,8 @@
 """When a compiled pass answers, and when the plan: the faster of the two, as measured.
 
 To load compiled code takes a third of a second, to compile it the first time ever some ten; to plan and run takes less
-where rows are few. So releases of few rows are left to the plan; and so is a first question to which a release of any
-size has an exact answer, which the engine computes as fast as from the original.
+where rows are few. So releases of few rows are left to the plan, those of more from the second question on are not, and
+those of many from the first on; but a first question that is exactly answered by the rows as they are is the engine's.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from discreet.answer.question.question import Question
 from discreet.engines import Engine
 from discreet.release.release import Release
 
-FEW = 500_000  # rows; see docs/decisions/0012-one-compiled-pass.md
+FEW, MANY = 500_000, 2_000_000  # rows; see docs/decisions/0012-one-compiled-pass.md
 
 
 class Accelerator(Protocol):
@@ -35,13 +35,17 @@ class Choice:
         self._pass: Accelerator | None = None
 
     def answers(self, question: Question) -> dict[str, pa.Table] | None:
-        asked, self._asked = self._asked or self._must, True
-        if not self._must and self._release.promise.rows < FEW:
-            return None
-        if not asked and all(question.untouched(aggregate) for aggregate in question.aggregates):
+        first, self._asked = not self._asked, True
+        if not self._must and not self._pays(question, first=first):
             return None
         if self._pass is None:
             from discreet.answer.accelerate.compiled import CompiledPass
 
             self._pass = CompiledPass(self._engine, self._release)
         return self._pass.answers(question)
+
+    def _pays(self, question: Question, *, first: bool) -> bool:
+        rows = self._release.promise.rows
+        if first and all(question.untouched(aggregate) for aggregate in question.aggregates):
+            return False
+        return rows >= (MANY if first else FEW)

@@ -89,7 +89,7 @@ def _avg(_: Aggregate, totals: Totals, cells: Array) -> dict[str, pa.Array]:
     off = estimate - np.nan_to_num(sums[5])
     around = sums[7] - 2 * off * sums[6] + off * off * totals.counts[cells, 1]
     stderr = np.sqrt(sums[3] + np.maximum(around, 0)) / expected
-    if not totals.ends.size:  # so many rows for sure
+    if (totals.fewest[cells] == totals.most[cells]).all():  # so many rows for sure
         return _columns(estimate, stderr, sums[1] / totals.fewest[cells], sums[2] / totals.fewest[cells])
     numbers, ends = totals.numbers, _parts(totals, cells)
     low = _mean_of_steps(numbers, ends[0], ends[1])

@@ -23,8 +23,10 @@ from sqlglot import exp
 from discreet.answer.matches.matches import Matches
 from discreet.answer.plan.sql import aliased, piece, select
 from discreet.engines import Engine
+from discreet.release.manifest import Promise
 
 SAMPLE = 512  # groups that are looked at
+LOOKED_AT = 1_000_000  # rows of them at most
 ALIKE = 8  # of them, per signature, from which signatures pay
 
 
@@ -68,13 +70,18 @@ def base(queries: Mapping[str, exp.Expr]) -> dict[str, Table]:
     }
 
 
-def describe(engine: Engine, tables: Mapping[str, Table], sensitive: str | None) -> Statistics:
-    """Look once at a release whose files are there as `NAME file`."""
+def describe(engine: Engine, tables: Mapping[str, Table], promise: Promise) -> Statistics:
+    """Look once at a release whose files are there as `NAME file`.
+
+    Groups of very many rows are not looked at: to count their values would be as long as to answer.
+    """
     qit, st = (aliased(tables[name].query.copy(), name) for name in ("qit", "st"))
     types = {field.name: field.type for field in engine.run(select(exp.Star(), source=qit).limit(0)).schema}
-    if sensitive is not None:
+    if promise.sensitive is not None:
         values = select("value", source=st.copy()).limit(0)
-        types[sensitive] = engine.run(values).schema.field(0).type
+        types[promise.sensitive] = engine.run(values).schema.field(0).type
+    if min(promise.groups, SAMPLE) * promise.rows > LOOKED_AT * promise.groups:
+        return Statistics(types, alike=False)
     sample = piece(ALIKE_GROUPS)
     for table in list(sample.find_all(exp.Table)):
         table.replace(st)
