@@ -29,6 +29,9 @@ SPANS = {"DAY": DAY, "WEEK": 7 * DAY, "HOUR": DAY / 24, "MINUTE": DAY / 1440, "S
 CASTS = {
     **dict.fromkeys((exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT), pa.int64()),
     **dict.fromkeys((exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ), pa.timestamp("us")),
+    exp.DType.TIMESTAMP_S: pa.timestamp("s"),
+    exp.DType.TIMESTAMP_MS: pa.timestamp("ms"),
+    exp.DType.TIMESTAMP_NS: pa.timestamp("ns"),
     exp.DType.FLOAT: pa.float32(),
     exp.DType.DOUBLE: pa.float64(),
     exp.DType.DATE: pa.date32(),
