@@ -193,11 +193,11 @@ def test_without_a_sensitive_column(table):
     [
         ("anatomi/local", "did you mean `anatomy`"),
         ("anatomy/locl", "did you mean `local`"),
-        ("anatomy/local/direct", "too much"),
+        ("anatomy/local/direct", "too many parts"),
         ("join/mondrian/direkt", "did you mean `direct`"),
-        ("swap/local", "too much"),
+        ("swap/local", "too many parts"),
         ("a/b/c/d", "there is no `a`"),
-        ("join/mondrian/direct/x", "too much"),
+        ("join/mondrian/direct/x", "too many parts"),
         ("", "there is no ``"),
     ],
 )

@@ -141,7 +141,7 @@ def test_earlier_releases_elsewhere(run, place):
     assert status == 1
     assert "release 1 of the vault is not at" in err
     assert run("vault", "release", "v", "--to", "made/2", "--earlier", "moved")[0] == 0
-    assert "is not here" in run("verify", "made/2")[1]
+    assert "was not found" in run("verify", "made/2")[1]
     assert "back to the first: 1" in run("verify", "made/2", "--earlier", "moved")[1]
 
 

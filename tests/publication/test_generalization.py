@@ -151,20 +151,20 @@ def test_suppressed_rows_are_absent_and_counted(tmp_path: Path) -> None:
 
 FAULTS = {
     "a box for one row": ("generalized", "UPDATE t SET age_low = 0 WHERE rowid = 0", "different boxes"),
-    "ends turned": ("generalized", "UPDATE t SET when_low = when_high, when_high = when_low - 1", "ends before"),
-    "half an end": ("generalized", "UPDATE t SET when_low = NULL", "half of its ends"),
-    "unexplained": ("labels", "DELETE FROM t WHERE \"column\" = 'illness'", "not explained"),
-    "too much": ("labels", "INSERT INTO t VALUES ('illness', 'zzz', 'plague')", "does not show"),
-    "stranger": ("labels", "INSERT INTO t VALUES ('pay', 'zzz', '3')", "a column that has none"),
+    "ends turned": ("generalized", "UPDATE t SET when_low = when_high, when_high = when_low - 1", "low above high"),
+    "half an end": ("generalized", "UPDATE t SET when_low = NULL", "only one of the two"),
+    "unexplained": ("labels", "DELETE FROM t WHERE \"column\" = 'illness'", "is not in `labels`"),
+    "too much": ("labels", "INSERT INTO t VALUES ('illness', 'zzz', 'plague')", "a label that no box of"),
+    "stranger": ("labels", "INSERT INTO t VALUES ('pay', 'zzz', '3')", "not shown by labels"),
     "another value of a set": (
         "labels",
         "UPDATE t SET value = 'nowhere' WHERE \"column\" = 'town' AND value = (SELECT MIN(value) FROM t WHERE \"column\" = 'town')",
-        "lists other values",
+        "has others in `labels`",
     ),
     "fewer values of a set": (
         "labels",
         "DELETE FROM t WHERE \"column\" = 'town' AND rowid = (SELECT MIN(rowid) FROM t WHERE label LIKE '[%,%]')",
-        "lists other values",
+        "has others in `labels`",
     ),
     "small": (
         "generalized",

@@ -263,7 +263,7 @@ def test_a_public_table_of_nobody_else_is_told(tmp_path: Path) -> None:
 
 def test_identifiers_that_find_nobody(tmp_path: Path) -> None:
     odd = microdata().set_column(0, "id", pa.array([[i] for i in range(7)]))
-    with pytest.raises(InputError, match="by which nobody can be found"):
+    with pytest.raises(InputError, match="by which people cannot be looked up"):
         discreet.publish(odd, policy(), public=odd, to=tmp_path / "r")
 
 

@@ -158,7 +158,7 @@ def test_other_publications_have_no_windows(tmp_path):
     forger = Forger(publish(table, policy, to=tmp_path / "r").path)
     forger.promise(window={"k": 2, "e": 1, "low": "low", "high": "high"})
     assert found(forger.path) == {"manifest"}
-    with pytest.raises(ReleaseError, match="windows belong to swapped tables"):
+    with pytest.raises(ReleaseError, match="the member `window` must be there for `swap`"):
         open_release(forger.path)
 
 

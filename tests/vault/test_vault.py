@@ -330,7 +330,7 @@ def test_earlier_releases_may_be_elsewhere(place):
         assert [made.there for made in vault.status().releases] == [True, True]
         vault.append(people(100, start=900))
         vault.release(place / "made" / "3")  # the new place is known
-    assert "not here" in verify(place / "made" / "2").checks[-1].detail
+    assert "was not found" in verify(place / "made" / "2").checks[-1].detail
     assert "back to the first" in verify(place / "made" / "2", earlier=[place / "moved"]).checks[-1].detail
 
 

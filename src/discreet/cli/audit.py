@@ -60,7 +60,7 @@ def audit(
 
     if len(releases) > 1:
         if truth is not None:
-            raise InputError("the truth can be held against one release only", hint="name one, or leave --truth out")
+            raise InputError("--truth goes with one release only", hint="name one, or leave --truth out")
         _compare(releases, metrics, insertions, json)
         return
     (release,) = releases

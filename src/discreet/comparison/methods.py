@@ -57,7 +57,7 @@ def method(text: str) -> Method:
         or (partition and not PUBLICATIONS[publication].grouped)
     ):
         raise InputError(
-            f"`{text}` is not a method: too much is said",
+            f"`{text}` is not a method: it has too many parts",
             hint="write `anatomy/local`, `swap` or `join/mondrian/direct`",
         )
     return Method(publication, partition or "auto", variant or None)

@@ -61,7 +61,7 @@ def _check_columns(table: Table, public: Table, policy: Policy) -> None:
             raise InputError(f"the public table has no column `{name}`, {role}", hint=nearest(name, names))
         ours, theirs = table[name], public[name]
         if ours.kind is None:
-            raise InputError(f"the column `{name}` has the type {ours.type}, by which nobody can be found")
+            raise InputError(f"the column `{name}` has the type {ours.type}, by which people cannot be looked up")
         if ours.kind != theirs.kind or (
             ours.kind == "timestamp" and (ours.type.tz is None) != (theirs.type.tz is None)
         ):

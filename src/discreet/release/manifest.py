@@ -207,7 +207,7 @@ class Manifest(_Model):
                 return manifest
             where = f"discreet.{more[0]}"
         raise ReleaseError(
-            f"`{folder}` has a `{NAME}` that is not a release's: see `{where}`", hint="get the release anew"
+            f"`{folder}` has a `{NAME}` with something missing or unexpected at `{where}`", hint="get the release anew"
         )
 
 

@@ -101,7 +101,8 @@ def free(to: Path) -> None:
     around = next((folder for folder in to.absolute().parents if (folder / NAME).is_file()), None)
     if around is not None:
         raise ReleaseError(
-            f"`{to}` is inside the release `{around.name}`", hint="that would no longer verify: choose another folder"
+            f"`{to}` is inside the release `{around.name}`",
+            hint="with it that release would no longer verify: choose another folder",
         )
 
 

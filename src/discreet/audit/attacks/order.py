@@ -41,7 +41,9 @@ class Links:
 def attack(release: Release) -> list[Links]:
     """Link rows to values under every hypothesis."""
     if release.promise.sensitive is None:
-        raise InputError("the release has no sensitive values to link rows to", hint="attack one that has")
+        raise InputError(
+            "the release has no sensitive values to link rows to", hint="name a release that has a sensitive column"
+        )
     tables = read_tables(release)
     values = tables.st["value"].combine_chunks()
     listed = np.repeat(np.arange(len(values)), tables.st["n"].to_numpy().astype(np.int64))

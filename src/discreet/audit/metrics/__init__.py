@@ -69,7 +69,10 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     promise, margins = opened.promise, read_margins(opened)
     alone = margins is not None and all(len(block) == 1 for block in layout_of(promise).blocks(promise))
     if truth is not None and not alone:
-        raise InputError(f"`{promise.publication}` has nothing to hold against the truth", hint="leave the truth out")
+        raise InputError(
+            f"`{promise.publication}` cannot be compared with the truth: its columns were not shuffled",
+            hint="leave the truth out",
+        )
     found = Metrics(promise.publication, promise.partition, promise.rows, None, 0.0, 0.0, 0.0, 0.0)
     if not layout_of(promise).promises:
         return found

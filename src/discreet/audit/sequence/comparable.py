@@ -63,7 +63,7 @@ def rule(release: Release) -> Rule:
     found = Rule(int(promised.get("l", 1)), int(promised.get("distinct_l", 1)))
     if found == (1, 1):
         raise ReleaseError(
-            f"`{release.path}` promises {release.promise.told()}: it bounds nothing that is learnt of a person",
+            f"`{release.path}` promises {release.promise.told()}: that does not limit what is learnt about a person",
             hint="only releases that promise `l` or `distinct_l` can be compared",
         )
     return found

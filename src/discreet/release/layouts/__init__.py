@@ -58,15 +58,15 @@ def _faults(manifest: Manifest) -> Iterator[str]:
     for resource in manifest.resources:
         file, names = files[resource.name], resource.table.names()
         if resource.path != f"{resource.name}.{resource.format}":
-            yield "it lists a data file with a strange path"
+            yield "it lists a data file whose path is not its name and format, like `qit.parquet`"
         if names != list(file.columns):
-            yield "it lists other columns than it promises"
+            yield "it lists other columns than its publication, quasi-identifiers and sensitive column call for"
         if any(resource.kinds().get(name, kind) != kind for name, kind in types.items()):
-            yield "it shows boxes of another type than it says"
+            yield "a column that shows boxes has another type than the manifest says of its quasi-identifier"
         if any(resource.kinds().get(name) != "integer" for name in file.added):
-            yield "its own columns are not whole numbers"
+            yield "the columns that a release adds, such as `group` and `count`, must hold whole numbers"
         if resource.table.foreign_keys not in (None, file.links):
-            yield "its foreign keys are not a release's"
+            yield "its foreign keys are not those of its publication"
 
 
 def _members(promise: Promise, layout: Layout) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _members(promise: Promise, layout: Layout) -> Iterator[str]:
     except ValidationError:
         meant = {}
     if own != meant:
-        yield f"it does not say what a release by `{promise.publication}` says of itself"
+        yield f"its member `{promise.publication}` is missing, or not as a release by `{promise.publication}` has it"
     if promise.sensitive is None and layout.needs_sensitive:
         yield "only a full permutation can do without a sensitive column"
 

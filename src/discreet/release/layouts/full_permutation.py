@@ -95,7 +95,7 @@ def _blocks(promise: Promise) -> tuple[tuple[str, ...], ...]:
 
 def _faults(promise: Promise) -> Iterator[str]:
     if promise.sensitive is None and (promise.guarantee.keys() != {"k"} or promise.missing_sensitive != "error"):
-        yield "it promises more than the size of groups, and has no sensitive column"
+        yield "without a sensitive column it can promise k and nothing else"
 
 
 FULL_PERMUTATION = Layout(

@@ -107,7 +107,7 @@ def box_faults(promise: Promise) -> Iterator[str]:
         yield ALONE["boxes"]
     for side in sides:
         if (side.low is None) != (side.high is None) or (side.low is None) == (side.label is None):
-            yield "a box has half of a side, or two"
+            yield "an entry of `boxes` must have either `low` and `high`, or `label`"
         if side.label not in (None, side.name):
             yield MISNAMED
 

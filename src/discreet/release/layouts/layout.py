@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 # What a manifest says of some publications only, and who says it wrongly.
 ALONE = {
-    "window": "windows belong to swapped tables, and to them alone",
-    "join": "a join belongs to joined tables, and to them alone",
-    "boxes": "boxes belong to generalized tables, one side to every quasi-identifier",
+    "window": "the member `window` must be there for `swap`, and for no other publication",
+    "join": "the member `join` must be there for `join`, and for no other publication",
+    "boxes": "the member `boxes` must be there, an entry per quasi-identifier, for publications of boxes and no other",
 }
-MISNAMED = "one of its names is not the name that a release gives"
+MISNAMED = "a column that the release adds, or its partition, does not have the name that `discreet` gives it"
 # Files laid side by side, the columns their rows are sorted by, and whether no two rows agree in them.
 Order: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], bool]
 # How it is known which rows of a group match a condition: they are counted; only the blocks of columns are; only

@@ -94,9 +94,9 @@ def _names(promise: Promise) -> Iterator[tuple[str, str]]:
 def _faults(promise: Promise) -> Iterator[str]:
     """A swapped table promises nothing, and must not seem to; all its rows are one group."""
     if promise.guarantee or promise.partition != "none":
-        yield "it promises what swapping cannot keep"
+        yield "it states a guarantee or a partition, which a swapped table does not have"
     if promise.window is None or promise.window.k < 2 or promise.window.e < 0:
-        yield "its windows are sized to nothing"
+        yield "its `window` must have k of at least 2 and e of at least 0"
 
 
 def _checks(engine: Engine, promise: Promise) -> Iterator[Check]:

@@ -85,7 +85,9 @@ def _chain(folder: Path, earlier: Sequence[Path]) -> Check:
     while promise.predecessor is not None:
         before = releases.get(promise.predecessor)
         if before is None:
-            gone = f"the release before `{at.name}` is not here, to be verified too (name its folder with --earlier)"
+            gone = (
+                f"the release before `{at.name}` was not found, so it was not verified (name its folder with --earlier)"
+            )
             return Check("chain", ok=True, detail=f"earlier releases that verify: {followed:,}; {gone}")
         try:
             report, promised = verify_alone(before), Manifest.read(before).discreet
@@ -107,19 +109,19 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
     promise = manifest.discreet
     wrong = None
     if (folder / NAME).read_bytes() != manifest.to_json().encode():
-        wrong = "it holds more than a manifest does, or is not written as `discreet` writes one"
+        wrong = "it has members that a manifest does not have, or is not laid out as `discreet` writes it"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
-        wrong = "its schema, name or format is not a release's"
+        wrong = "its `$schema`, name or format version is not the one that a release has"
     elif promise.suppression is not None and not (0 < promise.suppression <= 1 and promise.partition == "full_domain"):
-        wrong = "it leaves out rows in a way that no policy allows"
+        wrong = "its `suppression` must be above 0 and at most 1, and only the partition `full_domain` has one"
     elif promise.sequence is not None and not (SEQUENCE.fullmatch(promise.sequence) and promise.partition == "vault"):
-        wrong = "it names a sequence that no vault would, or is not one of a vault"
+        wrong = "its `sequence` must be 32 hexadecimal digits, and only a release of a vault has one"
     elif promise.predecessor is not None and (promise.sequence is None or not DIGEST.fullmatch(promise.predecessor)):
-        wrong = "it names a release before it, and is not one of a sequence, or names it by no digest"
+        wrong = "its `predecessor` must be a digest, and only a release with a `sequence` has one"
     elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):
-        wrong = "it promises ranges of values that may be missing, or have none"
+        wrong = "it promises a range, e, of values that may be missing, or that are neither numbers nor dates"
     elif layout_of(promise).promises and not _promises_something(promise.guarantee):
-        wrong = "it promises nothing"
+        wrong = "its guarantee is empty, or has a threshold that no policy can set"
     right = "what was published and what is promised, nothing else"
     return check("manifest", wrong, right if promise.for_publication else "MADE WITH A SEED: NOT FOR PUBLICATION")
 

@@ -36,28 +36,30 @@ def _faults(engine: Engine, promise: Promise, sides: tuple[BoxColumn, ...]) -> I
         yield "rows of one group show different boxes"
     for side in sides:
         if side.label is None and _count(engine, HALF if side.missing is None else HALF_OR_MISSING, side):
-            yield f"a box ends before it starts in `{side.name}`, or has half of its ends"
+            yield f"in `{side.name}` a box has low above high, only one of the two, or an infinite one"
     labelled = [side for side in sides if side.label is not None]
     if not labelled:
         return
     names = ", ".join(exp.convert(side.name).sql() for side in labelled)
-    if engine.run(parse_one(STRANGERS.format(names=names), dialect="duckdb")).column(0)[0].as_py():
-        yield "`labels` explains a column that has none"
+    if engine.run(parse_one(NOT_LABELLED.format(names=names), dialect="duckdb")).column(0)[0].as_py():
+        yield "`labels` lists a column that is not shown by labels"
     for side in labelled:
         if _count(engine, UNEXPLAINED, side):
-            yield f"a label of `{side.name}` is not explained"
+            yield f"a label of `{side.name}` is not in `labels`"
         if _count(engine, UNUSED, side):
-            yield f"`labels` explains what `{side.name}` does not show, or by what is no value of it"
+            yield f"`labels` lists a label that no box of `{side.name}` shows, or a value of another type"
         if _misread(engine, side):
-            yield f"a label of `{side.name}` lists other values than `labels` explains it by"
+            yield f"a label of `{side.name}` that is a list of values has others in `labels`"
 
 
 def _count(engine: Engine, sql: str, side: BoxColumn) -> int:
     """How many rows a query of ours finds, told about one side."""
     parts = {"low": side.low, "high": side.high, "missing": side.missing, "label": side.label}
     named = {key: column(name) for key, name in parts.items() if name is not None}
-    wild = WILD if side.type == "number" else "FALSE"
-    sql = sql.replace(":wild", wild).replace(":spelt", SPELT if side.type in {"integer", "date"} else "FALSE")
+    infinite = NOT_FINITE if side.type == "number" else "FALSE"
+    sql = sql.replace(":not_finite", infinite).replace(
+        ":other_spelling", OTHER_SPELLING if side.type in {"integer", "date"} else "FALSE"
+    )
     type_ = wide_integer() if side.type == "integer" else sql_type(ARROW[side.type])
     query = parse_one(sql.replace(":type", type_.sql()), dialect="duckdb")
     return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
@@ -84,13 +86,13 @@ def _values(label: str) -> list[str | None] | None:
     return listed if texts and listed else None
 
 
-WILD = "NOT (IS_FINITE(CAST(:low AS DOUBLE)) AND IS_FINITE(CAST(:high AS DOUBLE)))"  # no place on a line
-SPELT = "CAST(TRY_CAST(value AS :type) AS VARCHAR) <> value"  # in another way than we would
+NOT_FINITE = "NOT (IS_FINITE(CAST(:low AS DOUBLE)) AND IS_FINITE(CAST(:high AS DOUBLE)))"  # no place on a line
+OTHER_SPELLING = "CAST(TRY_CAST(value AS :type) AS VARCHAR) <> value"  # in another way than we would
 HALF = """
-    SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high OR :wild
+    SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high OR :not_finite
 """
 HALF_OR_MISSING = HALF + "OR (:missing IS NULL) AND :low IS NOT NULL OR NOT :missing AND :low IS NULL"
-STRANGERS = 'SELECT COUNT(*) FROM "labels file" WHERE "column" IS NULL OR "column" NOT IN ({names})'
+NOT_LABELLED = 'SELECT COUNT(*) FROM "labels file" WHERE "column" IS NULL OR "column" NOT IN ({names})'
 UNEXPLAINED = """
     SELECT COUNT(*) FROM "boxes of groups" WHERE :label IS NOT NULL AND :label NOT IN (
       SELECT label FROM "labels file" WHERE "column" = :name AND label IS NOT NULL
@@ -99,6 +101,6 @@ UNEXPLAINED = """
 UNUSED = """
     SELECT COUNT(*) FROM "labels file" WHERE "column" = :name AND (
       label IS NULL OR label NOT IN (SELECT :label FROM "boxes of groups" WHERE :label IS NOT NULL)
-      OR value IS NOT NULL AND TRY_CAST(value AS :type) IS NULL OR :spelt
+      OR value IS NOT NULL AND TRY_CAST(value AS :type) IS NULL OR :other_spelling
     )
 """

@@ -100,7 +100,7 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     elif unlike:
         wrong = f"{unlike} groups have another size in the two tables"
     elif least < 1 or odd:
-        wrong = "a sensitive value is no number, or counts nobody, or a part of somebody"
+        wrong = "a sensitive value is not finite, or its count is not a whole number of at least 1"
     elif missing and promise.missing_sensitive != "value" and promise.sensitive is not None:
         wrong = "there are missing sensitive values, which the policy did not allow"
     yield check("groups", wrong, "every group is whole, and counted alike in all files")

@@ -23,7 +23,7 @@ def joined(engine: Engine, promise: Promise) -> Iterator[Check]:
     if (rows, groups, first, last) != (promise.rows, promise.groups, 1, promise.groups) or odd:
         wrong = "the manifest counts other rows or groups than the files hold"
     elif several or parts != join.groups or few or (join.variant == "direct" and parts > 1):
-        wrong = "rows and sensitive values are not of the same groups, or more or fewer than the other allow"
+        wrong = "rows and sensitive values name different groups, or a sensitive group has fewer rows than values"
     yield check("join", wrong, "every group of rows is in one sensitive group, and has room for its values")
     fault = f"{small} groups break it" if small or k < 2 else None
     yield check(f"rows k = {k}", fault, f"every box holds at least {k} people, private or public")

@@ -38,11 +38,11 @@ def swapped(engine: Engine, promise: Promise) -> Iterator[Check]:
     numbers = np.stack([part.to_numpy(zero_copy_only=False) for part in told_numbers], axis=1)
     wrong = None
     if not values.equals(told_values) or not np.array_equal(counts.to_numpy(), numbers[:, 0]):
-        wrong = "windows count other values than the swapped table shows"
+        wrong = "`windows` has other values or counts than `swapped`"
     elif (meant := windows(values, counts.to_numpy(), window)) is None:
-        wrong = "the values shown do not suffice for what windows are said to be sized to"
+        wrong = "there are fewer than k distinct values, or they span less than e: no window has that size"
     elif not np.array_equal(meant, numbers[:, 1:]):
-        wrong = "windows are not what the values shown make them"
+        wrong = "the low or high of a window is not the one that follows from the values in `swapped`"
     yield check("windows", wrong, "windows follow from the values shown, and tell nothing new")
 
 
