@@ -26,6 +26,7 @@ from discreet.answer.accelerate.coded import (
 )
 from discreet.answer.accelerate.kernels import Codes, Ints, Longs, distinct, in_order, label, label_too, offsets_of
 from discreet.engines import Engine
+from discreet.engines.dialect import sql_type
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
 
@@ -134,9 +135,8 @@ def _ranges(engine: Engine, relation: str, names: Sequence[str]) -> dict[str, tu
 
 def _distance(column: exp.Expr, low: int, high: int) -> exp.Expr:
     """How far a whole number is from the smallest."""
-    kind = "UTINYINT" if narrow(high - low + 1) is np.uint8 else "USMALLINT"
     number = exp.Sub(this=exp.cast(column.copy(), "BIGINT"), expression=exp.Literal.number(low))
-    return exp.cast(number, kind, dialect="duckdb")
+    return exp.cast(number, sql_type(pa.from_numpy_dtype(narrow(high - low + 1))))
 
 
 def names_in(expression: exp.Expr) -> tuple[str, ...]:
