@@ -12,7 +12,7 @@ import pytest
 from sqlglot import exp
 
 from discreet.engines import ENGINES, connect, dialect
-from discreet.engines.dialect import epoch, fingerprint, is_finite, repeat_rows, small_integer, sql_type, wide_integer
+from discreet.engines.dialect import fingerprint, is_finite, repeat_rows, sql_type, wide_integer
 from discreet.errors import InternalError
 from discreet.values.columns import ARROW, WIDE
 
@@ -72,19 +72,6 @@ def test_only_numbers_are_finite(engine):
     assert found.to_pylist() == [True, False, False, False]
 
 
-def test_times_are_counted_in_their_units(engine):
-    moment = dt.datetime(1970, 1, 2, 0, 0, 1)  # noqa: DTZ001
-    for unit, units in {"s": 10**6, "ms": 10**6, "us": 10**6, "ns": 10**9}.items():
-        rows = pa.table({"x": pa.array([moment], pa.timestamp(unit))})
-        engine.load("t", rows)
-        found = engine.run(exp.select(epoch(exp.column("x"), rows.schema.field("x").type)).from_("t"))
-        assert found.column(0).to_pylist() == [86_401 * units]
-    engine.load("t", pa.table({"x": pa.array([dt.time(0, 1)], pa.time64("us"))}))
-    assert engine.run(exp.select(epoch(exp.column("x"), pa.time64("us"))).from_("t")).column(0).to_pylist() == [
-        60 * 10**6
-    ]
-
-
 def test_rows_are_repeated(engine):
     engine.load("t", pa.table({"x": ["a", "b", "c"], "n": [2, 0, 3]}))
     found = engine.run(exp.select("x", exp.alias_(repeat_rows(exp.column("n")), "i")).from_("t"))
@@ -127,11 +114,6 @@ def test_every_word_of_a_data_package_has_a_type(engine):
 def test_what_sql_has_no_type_for_is_our_mistake():
     with pytest.raises(InternalError, match="binary"):
         sql_type(pa.binary())
-
-
-@pytest.mark.parametrize("most", [0, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**63 - 1])
-def test_small_integers_hold_the_most(engine, most):
-    assert computed(engine, exp.alias_(exp.cast(exp.convert(most), small_integer(most)), "x")) == [{"x": most}]
 
 
 OWN = re.compile(

@@ -178,9 +178,7 @@ class Session:
                 return Counted()
             case "margins":
                 alone = () if promise.sensitive is None else ((promise.sensitive,),)
-                blocks = layout_of(promise).blocks(promise)
-                rows = promise.sensitive is not None and any(promise.sensitive in block for block in blocks)
-                return Margins(blocks if rows else (*blocks, *alone), sensitive_in_rows=rows)
+                return Margins((*layout_of(promise).blocks(promise), *alone))
             case "swapped":
                 return Swapped(promise)
             case "boxes":

@@ -63,23 +63,12 @@ def wide_integer() -> exp.DataType:
     return exp.DataType(this=exp.DType.INT128)
 
 
-def small_integer(most: int) -> exp.DataType:
-    """The smallest type of whole numbers from 0 to `most`."""
-    fits = {2**8: pa.uint8(), 2**16: pa.uint16(), 2**31: pa.int32()}
-    return sql_type(next((type_ for end, type_ in fits.items() if most < end), pa.int64()))
-
-
 def fingerprint(*columns: exp.Expr) -> exp.Expr:
     return _function("FINGERPRINT", *columns)
 
 
 def is_finite(value: exp.Expr) -> exp.Expr:
     return _function("IS_FINITE", value)
-
-
-def epoch(value: exp.Expr, type_: pa.DataType) -> exp.Expr:
-    """The units of a timestamp or time, since 1970 or midnight: nanoseconds if its type counts them, else micro."""
-    return _function("EPOCH_NS" if type_.unit == "ns" else "EPOCH_US", value)
 
 
 def repeat_rows(count: exp.Expr) -> exp.Expr:

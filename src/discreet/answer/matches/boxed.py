@@ -24,7 +24,6 @@ class Boxed:
 
     exact: ClassVar[bool] = False
     opaque: ClassVar[bool] = False
-    sensitive_in_rows: ClassVar[bool] = False
     blocks: ClassVar[None] = None
     boxes: TightBoxes | PublishedBoxes
     joined: Join | None = None

@@ -24,7 +24,6 @@ class Counted:
     key: ClassVar[str] = "counted"
     exact: ClassVar[bool] = True
     opaque: ClassVar[bool] = True
-    sensitive_in_rows: ClassVar[bool] = False
     blocks: ClassVar[None] = None
     answer = staticmethod(aggregates.write)
 

@@ -44,7 +44,6 @@ class Margins:
     exact: ClassVar[bool] = True
     opaque: ClassVar[bool] = True
     blocks: tuple[tuple[str, ...], ...]
-    sensitive_in_rows: bool = False
     answer = staticmethod(aggregates.write)
 
     def check(self, question: Question) -> Question:

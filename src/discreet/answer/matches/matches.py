@@ -51,11 +51,6 @@ class Matches(Protocol):
         ...
 
     @property
-    def sensitive_in_rows(self) -> bool:
-        """Whether the rows of `qit` have the sensitive column, too."""
-        ...
-
-    @property
     def blocks(self) -> tuple[tuple[str, ...], ...] | None:
         """The columns that were shuffled together, if there are more than two such sides."""
         ...

@@ -48,7 +48,6 @@ class Swapped:
     key: ClassVar[str] = "windows"
     exact: ClassVar[bool] = True
     opaque: ClassVar[bool] = True
-    sensitive_in_rows: ClassVar[bool] = False
     blocks: ClassVar[None] = None
     promise: Promise
 

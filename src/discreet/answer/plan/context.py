@@ -62,7 +62,7 @@ class Context:
         def placed(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
                 return node
-            if node.name == self.sensitive and not self.matches.sensitive_in_rows:
+            if node.name == self.sensitive:
                 return exp.column("value", table="signature_values")
             return exp.column(node.name, table="qit", quoted=True)
 
