@@ -22,9 +22,9 @@ FORBIDDEN = {
     "policy": {"table", "answer", "audit", "vault", "cli"},
     "publication": {"audit", "vault", "cli"},
     "vault": {"cli"},  # it audits a release before it appears
-    "release": PRIVATE | {"audit", "cli"},
-    "answer": PRIVATE | {"audit", "cli"},
-    "audit": PRIVATE | {"cli"},
+    "release": PRIVATE | {"comparison", "audit", "cli"},
+    "answer": PRIVATE | {"comparison", "audit", "cli"},
+    "audit": PRIVATE | {"comparison", "cli"},
 }
 DRIVERS = {"duckdb": "discreet.engines.duckdb", "sqlite3": "discreet.vault.store.database"}
 
