@@ -19,6 +19,7 @@ RULES = {
     "alike": {"guarantee": {"l": 3}, "partition": "deal"},
     "permutation": {"guarantee": {"k": 3, "e": 4}, "publication": "permutation"},
     "full_permutation": {"guarantee": {"l": 3}, "publication": "full_permutation"},
+    "slicing": {"guarantee": {"l": 3}, "publication": "slicing", "together": [["age", "town"]]},
     "generalization": {"guarantee": {"l": 3}, "partition": "mondrian", "publication": "generalization"},
 }
 QUESTIONS = [
