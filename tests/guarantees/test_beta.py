@@ -162,3 +162,12 @@ def test_published_and_verified(partition, tmp_path):
     found = verify(tmp_path / "a")
     assert found.ok
     assert any(check.name == "guarantee beta = 1.5" for check in found.checks)
+
+
+@pytest.mark.parametrize("beta", [1e30, 1e300, 10**400])
+def test_the_release_check_takes_any_limit(beta):
+    with closing(connect()) as engine:
+        engine.load("st", pa.table({"grp": [1, 2], "value": ["a", "b"], "n": [10**9, 1]}))
+        for name in ("beta", "enhanced_beta"):
+            [found] = likeness(engine, {name: beta})
+            assert found.ok == (name == "beta")

@@ -36,7 +36,8 @@ def likeness(engine: Engine, guarantee: Mapping[str, float]) -> Iterator[Check]:
     """Every promise of this kind."""
     for name in (name for name in LIKENESS if name in guarantee):
         more = 1 + Fraction(repr(guarantee[name])).limit_denominator(LARGEST)
-        numbers = {"below": exp.convert(more.denominator), "above": exp.convert(more.numerator)}
+        most = min(more, Fraction(LARGEST))  # no share is so small that it could grow by more
+        numbers = {"below": exp.convert(most.denominator), "above": exp.convert(most.numerator)}
         breach = exp.condition(f"{FREQUENT} OR {SURPRISING}" if name == "enhanced_beta" else FREQUENT, dialect="duckdb")
         query = parse_one(BREAKING, dialect="duckdb", into=exp.Select).where(breach)
         [[breaking]] = engine.run(exp.replace_placeholders(query, **numbers)).to_pydict().values()
