@@ -24,7 +24,7 @@ def counted(size: Ints, drawn: Counts, totals: Counts, keys: int, found: Floats,
             draw = picks * float(size[g] - picks) * twice
             for j in range(totals.offsets[g], totals.offsets[g + 1]):
                 total = totals.n[j]
-                cell = drawn.keys[i] * keys + totals.keys[j]
+                cell = np.uint64(drawn.keys[i] * keys + totals.keys[j])
                 found[cell, 0] += float(picks) * total / size[g]
                 if total < size[g]:
                     found[cell, 1] += draw * (total * once) * (float(size[g] - total) * once)
@@ -35,8 +35,6 @@ def counted(size: Ints, drawn: Counts, totals: Counts, keys: int, found: Floats,
 @nb.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _entry(upto: Ints, start: int, end: int, count: int) -> int:
     """The first entry up to which there are `count` candidates."""
-    if end - start == upto[end - 1]:  # one each
-        return start + count - 1
     low, high = start, end - 1
     while low < high:
         middle = (low + high) // 2
@@ -79,16 +77,16 @@ def summed_all(size: Ints, drawn: Counts, held: Candidates, numbers: Floats, fou
         mean, variance = smallest[end - 1] / every, held.spread[j] / (every * max(every - 1, 1.0))
         one_each = end - start == size[g]
         for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
-            picks, cell = drawn.n[i], drawn.keys[i]
+            picks, cell = drawn.n[i], np.uint64(drawn.keys[i])
             rows[cell, 0] += picks
             found[cell, 0] += picks * mean
-            found[cell, 3] += picks * (every - picks) * variance
             if one_each:
                 found[cell, 1] += smallest[start + picks - 1]
                 found[cell, 2] += largest[end - picks]
             else:
                 found[cell, 1] += _smallest(upto, value, smallest, numbers, start, end, picks)
                 found[cell, 2] += _largest(upto, value, largest, numbers, start, end, picks)
+            found[cell, 3] += picks * (every - picks) * variance
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
@@ -104,42 +102,48 @@ def summed(
     for g in range(size.size):
         every = float(size[g])
         once, twice = 1 / every, 1 / max(every - 1, 1.0)
-        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
-            picks = drawn.n[i]
-            draw = picks * (every - picks) * twice
-            for j in range(held.offsets[g], held.offsets[g + 1]):
-                cell = drawn.keys[i] * keys + held.keys[j]
-                start, end, total = held.first[j], held.first[j + 1], held.total[j]
-                fewest, most = max(picks + total - size[g], 0), min(picks, total)
-                low, high = max(fewest, min(most, held.negative[j])), max(fewest, min(most, held.positive[j]))
+        for j in range(held.offsets[g], held.offsets[g + 1]):
+            start, end, total, mean = held.first[j], held.first[j + 1], held.total[j], held.mean[j]
+            share, spread = (total * once) * ((every - total) * once), once * held.spread[j]
+            rest, negative, positive = size[g] - total, held.negative[j], held.positive[j]
+            one_each = end - start == total
+            for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+                picks, cell = drawn.n[i], np.uint64(drawn.keys[i] * keys + held.keys[j])
+                fewest, most = max(picks - rest, 0), min(picks, total)
+                low, high = max(fewest, min(most, negative)), max(fewest, min(most, positive))
                 rows[cell, 0] += fewest
                 rows[cell, 1] += most
-                expected, mean = float(picks) * total / every, held.mean[j]
+                expected, draw = float(picks) * total / every, picks * (every - picks) * twice
                 counts[cell, 0] += expected
                 found[cell, 0] += expected * mean
-                found[cell, 1] += _smallest(upto, value, smallest, numbers, start, end, low)
-                found[cell, 2] += _largest(upto, value, largest, numbers, start, end, high)
-                found[cell, 3] += draw * once * held.spread[j]
-                around = draw * (total * once) * ((every - total) * once)
+                if one_each:  # of none the sum is 0, without a branch to be guessed
+                    found[cell, 1] += smallest[start + max(low, 1) - 1] * (low > 0)
+                    found[cell, 2] += largest[end - max(high, 1)] * (high > 0)
+                else:
+                    found[cell, 1] += _smallest(upto, value, smallest, numbers, start, end, low)
+                    found[cell, 2] += _largest(upto, value, largest, numbers, start, end, high)
+                found[cell, 3] += draw * spread
+                around = draw * share
                 if around > 0:
                     if np.isnan(found[cell, 5]):
                         found[cell, 5] = mean
+                    off = mean - found[cell, 5]
                     counts[cell, 1] += around
                     found[cell, 4] += around * mean * mean
-                    found[cell, 6] += around * (mean - found[cell, 5])
-                    found[cell, 7] += around * (mean - found[cell, 5]) * (mean - found[cell, 5])
+                    found[cell, 6] += around * off
+                    found[cell, 7] += around * off * off
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def weighed(size: Ints, drawn: Counts, held: Candidates, keys: int, weight: Floats) -> None:
     """Per cell and value, how many are expected to be drawn."""
     for g in range(size.size):
-        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
-            chance = drawn.n[i] / float(size[g])
-            for j in range(held.offsets[g], held.offsets[g + 1]):
-                cell, before = drawn.keys[i] * keys + held.keys[j], 0
+        for j in range(held.offsets[g], held.offsets[g + 1]):
+            for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+                chance, before = drawn.n[i] / float(size[g]), 0
+                cell = np.uint64(drawn.keys[i] * keys + held.keys[j])
                 for e in range(held.first[j], held.first[j + 1]):
-                    weight[cell, held.value[e]] += chance * (held.upto[e] - before)
+                    weight[cell, np.uint64(held.value[e])] += chance * (held.upto[e] - before)
                     before = held.upto[e]
 
 
@@ -150,14 +154,16 @@ def nearest(size: Ints, drawn: Counts, held: Candidates, keys: int, step: int, b
     There is a `bound` for each cell, at first the last value; none beyond it is looked at.
     """
     for g in range(size.size):
-        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
-            chance = drawn.n[i] / float(size[g])
-            for j in range(held.offsets[g], held.offsets[g + 1]):
-                cell, start, end = drawn.keys[i] * keys + held.keys[j], held.first[j], held.first[j + 1]
+        for j in range(held.offsets[g], held.offsets[g + 1]):
+            start, end = held.first[j], held.first[j + 1]
+            one_each = end - start == held.total[j]
+            for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+                chance, cell = drawn.n[i] / float(size[g]), np.uint64(drawn.keys[i] * keys + held.keys[j])
                 e = start if step > 0 else end - 1
                 while start <= e < end and (held.value[e] - bound[cell]) * step <= 0:
-                    value = held.value[e]
-                    weight[cell, value] += chance * (held.upto[e] - (held.upto[e - 1] if e > start else 0))
+                    value = np.uint64(held.value[e])
+                    n = 1 if one_each else held.upto[e] - (held.upto[e - 1] if e > start else 0)
+                    weight[cell, value] += chance * n
                     if weight[cell, value] >= 1:
                         bound[cell] = value
                     e += step
@@ -170,27 +176,36 @@ def edges(size: Ints, drawn: Counts, held: Candidates, keys: int, ends: Longs) -
     That is the smallest and the largest of all, the largest of the forced smallest and the smallest of the largest.
     """
     for g in range(size.size):
-        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
-            for j in range(held.offsets[g], held.offsets[g + 1]):
-                fewest = drawn.n[i] + held.total[j] - size[g]
-                cell, start, end = drawn.keys[i] * keys + held.keys[j], held.first[j], held.first[j + 1]
+        for j in range(held.offsets[g], held.offsets[g + 1]):
+            start, end, total = held.first[j], held.first[j + 1], held.total[j]
+            one_each = end - start == total
+            for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+                fewest, cell = drawn.n[i] + total - size[g], np.uint64(drawn.keys[i] * keys + held.keys[j])
                 ends[cell, held.value[start], 1] += 1
                 ends[cell, held.value[end - 1], 3] += 1
                 if fewest > 0:
-                    ends[cell, held.value[_entry(held.upto, start, end, fewest)], 0] += 1
-                    ends[cell, held.value[_entry(held.upto, start, end, held.total[j] - fewest + 1)], 2] += 1
+                    last = start + fewest - 1 if one_each else _entry(held.upto, start, end, fewest)
+                    first = end - fewest if one_each else _entry(held.upto, start, end, total - fewest + 1)
+                    ends[cell, held.value[last], 0] += 1
+                    ends[cell, held.value[first], 2] += 1
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def runs(size: Ints, drawn: Counts, held: Candidates, keys: int, ends: Longs) -> None:
     """Per cell and value, how many are among the smallest that are drawn, forced and free, and among the largest."""
     for g in range(size.size):
-        for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
-            picks = drawn.n[i]
-            for j in range(held.offsets[g], held.offsets[g + 1]):
-                cell = drawn.keys[i] * keys + held.keys[j]
-                start, total = held.first[j], held.total[j]
+        for j in range(held.offsets[g], held.offsets[g + 1]):
+            start, end, total = held.first[j], held.first[j + 1], held.total[j]
+            one_each = end - start == total
+            for i in range(drawn.offsets[g], drawn.offsets[g + 1]):
+                picks, cell = drawn.n[i], np.uint64(drawn.keys[i] * keys + held.keys[j])
                 fewest, most = max(picks + total - size[g], 0), min(picks, total)
+                if one_each:
+                    for k in range(most):
+                        free = np.uint64(k >= fewest)
+                        ends[cell, np.uint64(held.value[start + k]), free] += 1
+                        ends[cell, np.uint64(held.value[end - 1 - k]), np.uint64(2) + free] += 1
+                    continue
                 e, before = start, 0
                 while before < most:
                     n, value = held.upto[e] - before, held.value[e]
@@ -199,7 +214,7 @@ def runs(size: Ints, drawn: Counts, held: Candidates, keys: int, ends: Longs) ->
                     ends[cell, value, 1] += min(most - before, n) - forced
                     before += n
                     e += 1
-                e, above = held.first[j + 1] - 1, 0
+                e, above = end - 1, 0
                 while above < most:
                     n, value = held.upto[e] - (held.upto[e - 1] if e > start else 0), held.value[e]
                     forced = min(max(fewest - above, 0), n)
