@@ -35,12 +35,12 @@ def compare(release: Release, questions: Sequence[str], rounding: float) -> None
                 with pytest.raises(QueryError, match=f"^{error.message[:20]}"):
                     fast.ask(sql)
                 continue
-            found = fast.ask(sql)
-            assert found.table.schema == expected.table.schema
-            assert (found.sql, found.notes) == (expected.sql, expected.notes)
-            assert len(found) == len(expected)
-            for one, other in zip(found.rows(), expected.rows(), strict=True):
-                assert all(close(one[name], other[name], rounding) for name in one), (one, other)
+            for found in (fast.ask(sql), fast.ask(sql)):  # the second time from what was kept
+                assert found.table.schema == expected.table.schema
+                assert (found.sql, found.notes) == (expected.sql, expected.notes)
+                assert len(found) == len(expected)
+                for one, other in zip(found.rows(), expected.rows(), strict=True):
+                    assert all(close(one[name], other[name], rounding) for name in one), (one, other)
 
 
 def close(one: Any, other: Any, rounding: float) -> bool:

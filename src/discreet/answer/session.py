@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate.accelerator import Accelerator, Choice
+from discreet.answer.accelerate.laid_out import laid_out
 from discreet.answer.answer import Answer
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
@@ -102,6 +103,9 @@ class Session:
         found = None if self._accelerator is None else self._accelerator.answers(prepared.question)
         if found is None:
             return None
+        result = laid_out(prepared.question, found)
+        if result is not None:
+            return result
         for name, table in found.items():
             self._engine.load(name, table, keep=False)
         return self._engine.run(prepared.plan.layout)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +28,11 @@ from discreet.engines import Engine
 from discreet.errors import EngineError
 from discreet.release.release import Release
 
-KEPT = 4  # arguments whose candidates are kept
+KEPT = 4  # arguments whose candidates are kept, and keys that are
 TOO_LARGE = 1e150  # to be squared
 SIDES, ROWS = ("quasi", "sensitive"), ("", "")
 
+T = TypeVar("T")
 Tables = dict[str, pa.Table]
 
 
@@ -40,7 +42,8 @@ class CompiledPass:
     def __init__(self, engine: Engine, release: Release) -> None:
         self._engine, self._release = engine, release
         self._lock = threading.RLock()
-        self._subjects: dict[tuple[str, str], Subject] = {}
+        self._subjects: dict[tuple[str, ...], Subject] = {}
+        self._labels: dict[tuple[str, ...], Labels] = {}
 
     def answers(self, question: Question) -> Tables | None:
         """The relations `frame` and `answer_0` and so on of a question; None if it is left to the plan."""
@@ -54,6 +57,16 @@ class CompiledPass:
     def grouped(self) -> Grouped | None:
         return grouped(self._engine, self._release.promise, Cache.of(self._release))
 
+    def labels(self, release: Grouped, question: Question, side: str) -> Labels:
+        """What a question says of a side; keys alone are kept, and from the second time on how often they occur."""
+        keys = [f"{number} {key.expression.sql()}" for number, key in enumerate(question.keys) if key.side == side]
+        name = (side, *keys)
+        known = None if question.where.get(side) is not None else self._labels.get(name)
+        found = labelled(release.side(side), question, side) if known is None else known.keeping()
+        if keys and question.where.get(side) is None:
+            _keep(self._labels, name, found)
+        return found
+
     def subject(self, side: str, labels: Labels, argument: exp.Expr) -> tuple[Subject, bool]:
         """The candidates of an argument, and whether to keep them.
 
@@ -64,9 +77,7 @@ class CompiledPass:
         if labels.parts or name not in self._subjects:
             subject = Subject.of(labels, argument)
             if not labels.parts:
-                while len(self._subjects) >= KEPT:
-                    self._subjects.pop(next(iter(self._subjects)))
-                self._subjects[name] = subject
+                _keep(self._subjects, name, subject)
             return subject, False
         return self._subjects[name], True
 
@@ -81,7 +92,7 @@ class _Asked:
         if release is None or not {key.side for key in question.keys} | {*question.where} <= {*SIDES}:
             raise NotServed
         self._way, self._question, self._size = way, question, release.size
-        self._sides = {side: labelled(release.side(side), question, side) for side in SIDES}
+        self._sides = {side: way.labels(release, question, side) for side in SIDES}
         self._totals: dict[tuple[str, str], Totals] = {}
 
     def tables(self) -> Tables:
@@ -133,6 +144,14 @@ class _Asked:
             if side == "sensitive" and subject.all_present:
                 self._totals.setdefault(ROWS, self._totals[about])  # each has an argument: they are counted
         return self._totals[about]
+
+
+def _keep(kept: dict[tuple[str, ...], T], name: tuple[str, ...], new: T) -> None:
+    """Keep it as the newest of a few."""
+    kept.pop(name, None)
+    while len(kept) >= KEPT:
+        kept.pop(next(iter(kept)))
+    kept[name] = new
 
 
 def _other(side: str) -> str:

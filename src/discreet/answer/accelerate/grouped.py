@@ -73,6 +73,9 @@ class Entries:
 
     def evaluate(self, names: tuple[str, ...], expressions: Sequence[exp.Expr]) -> list[Evaluated]:
         """Expressions over columns: for each combination of their values, or if these are too many for each row."""
+        only = self.columns[names[0]] if len(names) == 1 else None
+        if only is not None and all(isinstance(each, exp.Column) for each in expressions):
+            return [(only.codes, only.values)] * len(expressions)
         coded = [column for name in names if (column := self.columns[name]) is not None]
         sizes = [len(column.values) for column in coded]
         if len(coded) < len(names) or prod(sizes) > max(MOST_COMBINATIONS, *sizes, 1):

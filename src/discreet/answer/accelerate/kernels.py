@@ -134,14 +134,6 @@ def label_too(codes: Codes, lut: Ints, size: int, labels: Ints) -> None:
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def mark(labels: Ints, seen: npt.NDArray[np.bool_]) -> None:
-    """Note which labels occur."""
-    for i in range(labels.size):
-        if labels[i] >= 0:
-            seen[labels[i]] = True
-
-
-@nb.njit(cache=True, nogil=True, error_model="numpy")
 def matched(offsets: Longs, labels: Ints, n: Ints, seen: Ints, found: Counts) -> None:
     """How many entries of each group match, by key; `seen` is all 0, with a place for no key and for each."""
     end = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from discreet.answer.accelerate.coded import ranked, to_arrow, to_numpy
 from discreet.answer.accelerate.grouped import Entries, names_in
-from discreet.answer.accelerate.kernels import Codes, Ints, label, label_too, mark
+from discreet.answer.accelerate.kernels import Codes, Counts, Ints, label, label_too, matched
 from discreet.answer.question.grammar import conjuncts
 from discreet.answer.question.question import Question
 
@@ -49,6 +49,7 @@ class Labels:
     entries: Entries
     parts: tuple[Part, ...] = ()
     occurring: Cells | None = None  # the combinations of keys that were numbered anew
+    kept: Counts | None = None  # how often each occurs in every group, if that is known for all of them
 
     @property
     def size(self) -> int:
@@ -82,14 +83,25 @@ class Labels:
             return self
         count = int(self.entries.offsets[-1])
         labels = self.write(0, count, np.empty(count, np.int32))
-        seen = np.zeros(self.size, np.bool_)
-        mark(labels, seen)
-        occurring = np.flatnonzero(seen)
+        labels += 1
+        seen = np.zeros(self.size + 1, np.bool_)
+        seen[labels] = True
+        occurring = np.flatnonzero(seen[1:])
         lut = np.full(self.size + 1, -1, np.int32)
         lut[1 + occurring] = np.arange(occurring.size, dtype=np.int32)
         keys = tuple(key for part in self.parts for key in part.keys)
-        labels += 1
         return Labels(self.entries, (Part(labels, lut, max(occurring.size, 1), keys),), occurring)
+
+    def keeping(self) -> Labels:
+        """The same, how often each occurs in every group being known."""
+        if not self.parts or self.kept is not None:
+            return self
+        offsets, n = self.entries.offsets, self.entries.n
+        groups, count = offsets.size - 1, int(offsets[-1])
+        found = Counts.room(groups, max(count, groups) + 1)
+        matched(offsets, self.write(0, count, np.empty(count, np.int32)), n, np.zeros(self.size + 1, np.int32), found)
+        pairs = found.offsets[-1]
+        return replace(self, kept=Counts(found.offsets, found.keys[:pairs].copy(), found.n[:pairs].copy()))
 
     def columns(self, labels: Cells) -> dict[str, pa.Array]:
         """The keys of some labels."""

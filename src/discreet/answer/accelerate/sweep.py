@@ -110,7 +110,7 @@ class _Side:
         self._labels, self._size, offsets = labels, size, labels.entries.offsets
         most = max(int(offsets[b] - offsets[a]) for a, b in blocks)
         groups = max(b - a for a, b in blocks)
-        if labels.parts:
+        if labels.parts and labels.kept is None:
             self._room, self._buffer = Counts.room(groups, max(most, groups) + 1), np.empty(most, np.int32)
             self._seen = np.zeros(labels.size + 1, np.int32)
         else:
@@ -119,6 +119,9 @@ class _Side:
     def counts(self, first: int, last: int) -> Counts:
         if not self._labels.parts:
             return Counts(*self._all, self._size[first:last])
+        kept = self._labels.kept
+        if kept is not None:
+            return kept._replace(offsets=kept.offsets[first : last + 1])
         offsets, n = self._labels.entries.offsets[first : last + 1], self._labels.entries.n
         labels = self._labels.write(offsets[0], offsets[-1], self._buffer)
         matched(offsets, labels, n[offsets[0] : offsets[-1]], self._seen, self._room)
@@ -127,9 +130,11 @@ class _Side:
 
 def rows(drawn: Labels, candidates: Labels, size: Ints) -> Totals:
     """How many rows match on both sides, by the keys of both."""
+    cells = drawn.size * candidates.size
+    if cells > MOST_CELLS:
+        raise NotServed
     blocks = _blocks(drawn, candidates)
     one, other = _Side(drawn, size, blocks), _Side(candidates, size, blocks)
-    cells = _cells(drawn, candidates)
     counts, found = np.zeros((cells, 2)), np.zeros((cells, 2), np.int64)
     for first, last in blocks:
         picks, totals = one.counts(first, last), other.counts(first, last)
@@ -194,9 +199,3 @@ def _blocks(*sides: Labels) -> list[tuple[int, int]]:
     most = max((side.entries.offsets for side in sides), key=lambda offsets: int(offsets[-1]))
     starts = np.unique(np.searchsorted(most, np.arange(0, most[-1], BLOCK), side="right") - 1)
     return list(zip(starts.tolist(), [*starts[1:].tolist(), groups], strict=True))
-
-
-def _cells(drawn: Labels, candidates: Labels) -> int:
-    if drawn.size * candidates.size > MOST_CELLS:
-        raise NotServed
-    return drawn.size * candidates.size
