@@ -97,6 +97,14 @@ def test_a_new_constant_in_a_known_shape_changes_nothing_but_the_constant(where,
                 assert one == other if isinstance(one, tuple) else same(one, other), constant
 
 
+def test_a_column_named_like_a_mark_is_found_in_any_case(tmp_path):
+    name = f"{MARK}0_"
+    table = pa.table({name: [1, 2, 3, 4], "pay": [5, 6, 7, 8]})
+    policy = Policy(quasi=[name], sensitive="pay", guarantee={"l": 2}, partition="deal")
+    with Session(publish(table, policy, to=tmp_path / "release")) as session:
+        assert session.ask(f"SELECT COUNT(*) FROM microdata WHERE {name.upper()} > 1").rows()[0]["count"] == 3
+
+
 def test_shapes_are_planned_once(release, monkeypatch):
     with Session(release) as session:
         session.ask("SELECT sex, AVG(pay) FROM microdata WHERE age > 30 GROUP BY sex")

@@ -152,7 +152,7 @@ class Session:
         if asked not in self._asked:
             with _computed(), _not_too_deep():
                 question = matches.check(read_question(sql, self.release.promise, matches.blocks))
-                prepared = self._planned(question, matches, marked=matches.opaque and MARK not in sql)
+                prepared = self._planned(question, matches, marked=matches.opaque and MARK not in sql.lower())
             _remember(self._asked, asked, prepared)
         return self._asked[asked]
 
