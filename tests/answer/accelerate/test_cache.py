@@ -128,3 +128,23 @@ def test_what_was_not_used_for_long_goes_first(tmp_path: Path, monkeypatch: pyte
     assert Cache(tmp_path / names[0]).get("item", [*ITEM]) is not None  # now it was used
     Cache(tmp_path / names[2]).put("item", ITEM)
     assert {each.name for each in tmp_path.iterdir()} == {"not ours", names[0], names[2]}
+
+
+@pytest.mark.parametrize("place", [8, 10, 59, 127])
+def test_no_byte_of_a_header_can_stop_a_question(place: int, tmp_path: Path) -> None:
+    kept = Cache(tmp_path / "kept")
+    kept.put("age", ITEM)
+    path = kept._path("age", "codes")
+    whole = path.read_bytes()
+    for byte in b"\x00(\n'\xff":
+        path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
+        kept.get("age", tuple(ITEM))  # found or not
+
+
+def test_a_full_disk_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError
+
+    monkeypatch.setattr(np, "save", full)
+    Cache(tmp_path / "kept").put("age", ITEM)
+    assert not [*(tmp_path / "kept").iterdir()]

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import tempfile
+import tokenize
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -54,7 +55,7 @@ class Cache:
         """The arrays of an item; None unless all are there."""
         try:
             found = {name: self._mapped(self._path(item, name)) for name in names}
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError, EOFError, SyntaxError, tokenize.TokenError):  # headers of arrays are Python
             return None
         with suppress(OSError):
             os.utime(self._path(item, names[0]).parent)
@@ -67,10 +68,7 @@ class Cache:
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             for name, array in arrays.items():
-                handle, partial = tempfile.mkstemp(dir=self._folder, suffix=".partial")  # the user's alone
-                with os.fdopen(handle, "wb") as file:
-                    np.save(file, array, allow_pickle=False)
-                Path(partial).replace(self._path(item, name))
+                _write(array, self._path(item, name))
             _sweep(self._folder)
 
     def _path(self, item: str, name: str) -> Path:
@@ -85,6 +83,18 @@ class Cache:
         if about.st_uid != os.geteuid() or about.st_mode & 0o077 or path.parent.lstat().st_uid != os.geteuid():
             raise PermissionError
         return np.asarray(np.load(path, mmap_mode="c", allow_pickle=False))
+
+
+def _write(array: npt.NDArray[Any], path: Path) -> None:
+    """All of an array, or nothing: on a full disk every process would leave another piece."""
+    handle, partial = tempfile.mkstemp(dir=path.parent, suffix=".partial")  # the user's alone
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.save(file, array, allow_pickle=False)
+        Path(partial).replace(path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
 
 
 def _sweep(newest: Path) -> None:
