@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from discreet import Policy, Vault, publish, verify
 from discreet.engines import connect
 from discreet.errors import PolicyError
-from discreet.guarantees import Guarantee, Histograms, sentences
+from discreet.guarantees import Guarantee, Histograms, gaps, sentences
 from discreet.guarantees.beta import Beta, EnhancedBeta, largest
 from discreet.release.verify.likeness import likeness
 from discreet.values.rule import Rule, rows_for
@@ -81,6 +81,10 @@ def test_in_words():
         "no sensitive value has more than 1.1 times its share of the table in any group"
     ]
     assert "1 - ln(that share)" in sentences({"enhanced_beta": 2})[0]
+    assert gaps({"beta": 3, "k": 2}) == [
+        "that a group holds several values: one that at least 1 in 4 people hold may fill it"
+    ]
+    assert gaps({"enhanced_beta": 3, "l": 2}) == []
 
 
 @pytest.mark.parametrize(

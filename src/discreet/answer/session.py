@@ -13,7 +13,7 @@ from typing import Any, Self
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.accelerator import Accelerator, Choice
+from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.accelerate.laid_out import laid_out
 from discreet.answer.answer import Answer
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
@@ -75,7 +75,7 @@ class Session:
                 relations["labels"] = exp.select("*").from_(named("labels file"))
             self._base = base(relations)
             self._statistics = describe(self._engine, self._base, promise)
-            self._accelerator: Accelerator | None = None
+            self._accelerator: Choice | None = None
             if accelerate is not False:
                 self._accelerator = Choice(self._engine, release, must=accelerate is True)
         except BaseException:
@@ -111,15 +111,22 @@ class Session:
         return self._engine.run(prepared.plan.layout)
 
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
-        """The statements that make the tables of a question from the files, and the query that answers it."""
+        """The statements that make a question's tables from the files, its guards, and the query that answers it."""
         with self._lock:
-            prepared = self._prepare(sql, self.matches(generalized=generalized))
+            matches = self.matches(generalized=generalized)
+            prepared = self._prepare(sql, matches)
             statements = [
                 exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
                 for name, table in {**self._files(), **prepared.plan.tables}.items()
             ]
             made = (f"{each.sql(dialect=self._engine.dialect, pretty=True)};" for each in statements)
-            return "\n".join([*made, f"{prepared.sql};"])
+            guards = (
+                f"-- not answered if this is above {guard.most:,}\n{query};"
+                for guard, query in zip(prepared.plan.guards, prepared.guards, strict=True)
+            )
+            faster = isinstance(matches, Counted) and self._accelerator is not None and self._accelerator.pays
+            note = ["-- asked of this release, a compiled pass computes the same in place of this query"] * faster
+            return "\n".join([*made, *guards, *note, f"{prepared.sql};"])
 
     def run(self, query: exp.Expr, matches: Matches | None = None) -> pa.Table:
         """Run a query over the tables that questions are answered from, whichever it needs."""
@@ -138,7 +145,8 @@ class Session:
         return Boxed(self._tight_boxes.widened(generalized))
 
     def close(self) -> None:
-        self._engine.close()
+        with self._lock:
+            self._engine.close()
 
     def __enter__(self) -> Self:
         return self

@@ -23,7 +23,7 @@ from discreet.values.positions import Scale
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
 
-__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "needed", "sentences"]
+__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "gaps", "needed", "sentences"]
 
 PROMISES: dict[str, type[Promise]] = {promise.name: promise for promise in (K, L, DistinctL, E, Beta, EnhancedBeta)}
 
@@ -91,11 +91,16 @@ def needed(thresholds: Mapping[str, float]) -> set[Fact]:
 
 def sentences(thresholds: Mapping[str, float]) -> list[str]:
     """The promises of a policy in words."""
-    kinds = _meant(thresholds)
-    return [
-        kinds[name].promise.format(threshold=threshold, less=threshold - 1, more=Decimal(repr(threshold)) + 1)
-        for name, threshold in thresholds.items()
-    ]
+    return [_worded(kind.promise, thresholds[name]) for name, kind in _meant(thresholds).items()]
+
+
+def gaps(thresholds: Mapping[str, float]) -> list[str]:
+    """What the promises of a policy leave open though a reader might not think so, in words."""
+    return [_worded(kind.gap, thresholds[name]) for name, kind in _meant(thresholds).items() if kind.gap]
+
+
+def _worded(sentence: str, threshold: float) -> str:
+    return sentence.format(threshold=threshold, less=threshold - 1, more=Decimal(repr(threshold)) + 1)
 
 
 def _meant(thresholds: Mapping[str, float]) -> dict[str, type[Promise]]:

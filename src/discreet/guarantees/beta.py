@@ -38,6 +38,7 @@ class Beta(Plain):
     population: Counts
     name: ClassVar[str] = "beta"
     promise: ClassVar[str] = "no sensitive value has more than {more} times its share of the table in any group"
+    gap: ClassVar[str] = "that a group holds several values: one that at least 1 in {more} people hold may fill it"
     stronger: ClassVar[Literal["larger", "smaller"]] = "smaller"
     integral: ClassVar[bool] = False
     weakest: ClassVar[float] = 0
@@ -82,6 +83,7 @@ class EnhancedBeta(Beta):
         "no sensitive value has more than {more} times its share of the table in any group, nor more than "
         "1 - ln(that share) times"
     )
+    gap: ClassVar[str] = ""  # the logarithm leaves none
 
     def _most(self, share: Fraction) -> Fraction:
         if share == 0:

@@ -25,6 +25,7 @@ class Promise(Protocol):
 
     name: ClassVar[str]
     promise: ClassVar[str]  # in words, with {threshold}, {less} by one and {more} by one
+    gap: ClassVar[str]  # what it leaves open though a reader might not think so, in words; or nothing
     stronger: ClassVar[Literal["larger", "smaller"]]  # which thresholds promise more
     integral: ClassVar[bool]
     weakest: ClassVar[float]  # a smaller threshold promises nothing, or, if smaller ones are stronger, cannot be kept
@@ -60,6 +61,7 @@ class Promise(Protocol):
 class Plain:
     """What most guarantees say of themselves: more is stronger, in whole numbers, and nothing else is needed."""
 
+    gap: ClassVar[str] = ""
     stronger: ClassVar[Literal["larger", "smaller"]] = "larger"
     integral: ClassVar[bool] = True
     weakest: ClassVar[float] = 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Mistake
-from discreet.guarantees import Guarantee, sentences
+from discreet.guarantees import Guarantee, gaps, sentences
 
 if TYPE_CHECKING:
     from discreet.policy import Policy
@@ -33,6 +33,7 @@ def in_groups(promise: Promise) -> Iterator[str]:
     """How large a release is, and what it promises of its groups."""
     yield f"{promise.rows:,} rows in {promise.groups:,} groups, verified"
     yield from (f"promised: {sentence}" for sentence in sentences(promise.guarantee))
+    yield from (f"not promised: {gap}" for gap in gaps(promise.guarantee))
     if promise.sensitive is None:
         yield "not promised: that the people of a group differ; where they do not, their values are known"
 

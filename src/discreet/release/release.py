@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from discreet.errors import ReleaseError, VerificationError
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from discreet.answer import Answer, Session
     from discreet.answer.matches.boxes import Given
     from discreet.release.verify import Report
+
+OPENING = Lock()  # of sessions
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,16 @@ class Release:
         """The path of one of the data files."""
         return self.path / self.manifest.resource(name).path
 
-    @cached_property
+    @property
     def session(self) -> Session:
-        """Where questions are answered: the release, loaded into a sealed engine."""
-        from discreet.answer import Session
+        """Where questions are answered: the release in a sealed engine, opened once for all threads."""
+        with OPENING:
+            if "session" not in self.__dict__:
+                from discreet.answer import Session
 
-        return Session(self)
+                self.__dict__["session"] = Session(self)
+            session: Session = self.__dict__["session"]
+            return session
 
     def ask(self, question: str, *, generalized: bool | Given = False) -> Answer:
         """Answer an SQL aggregate with estimate, standard error and hard bounds.
@@ -69,9 +75,10 @@ class Release:
 
     def close(self) -> None:
         """Let go of the engine that answers questions, if there was any."""
-        if "session" in self.__dict__:
-            self.session.close()
-            del self.__dict__["session"]
+        with OPENING:
+            session = self.__dict__.pop("session", None)
+        if session is not None:
+            session.close()
 
     def __enter__(self) -> Self:
         return self

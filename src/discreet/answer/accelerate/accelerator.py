@@ -34,6 +34,11 @@ class Choice:
         self._asked = False
         self._pass: Accelerator | None = None
 
+    @property
+    def pays(self) -> bool:
+        """Whether most questions about the release are worth it."""
+        return self._must or self._release.promise.rows >= FEW
+
     def answers(self, question: Question) -> dict[str, pa.Table] | None:
         first, self._asked = not self._asked, True
         if not self._must and not self._pays(question, first=first):
