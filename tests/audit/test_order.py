@@ -13,6 +13,7 @@ from discreet.audit.attacks.order import attack, blind
 from discreet.audit.files import read_tables
 from discreet.audit.metrics import rce
 from discreet.errors import InputError
+from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.histogram.deal import plan
 from discreet.partition.kernels import shuffle_by_value
@@ -156,7 +157,7 @@ def leaked(people, tmp_path, *, order):
     counts = sensitive.counts()
     ranked = shuffle_by_value(sensitive.codes, counts, RandomSource(3).words(ROWS))
     groups = np.empty(ROWS, np.int32)
-    groups[ranked] = plan(counts, 1, L, 1, 0, np.zeros(0, np.int64))
+    groups[ranked] = plan(counts, Guarantee.of({"l": L}).rule)
     release = publish_groups(table, rules, sensitive, groups, to=tmp_path / "r")
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     key = np.empty(ROWS)

@@ -65,6 +65,7 @@ KEYS = (
     "ordered",
     "options",
     "join",
+    "together",
 )
 UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
 

@@ -310,6 +310,14 @@ def test_several_identifiers_and_none(place):
         inspect(place / "b" / "vault")
 
 
+def test_a_column_of_later_rows_may_be_missing_throughout(place):
+    with vault_of(place, people(100)) as vault:
+        rows = people(20, start=1_000)
+        name = policy().quasi[0]
+        nothing = rows.set_column(rows.column_names.index(name), name, pa.nulls(20))
+        assert vault.append(nothing).rows == 20
+
+
 def test_types_may_be_narrower(place):
     with vault_of(place, people(50)) as vault:
         vault.append(people(50, start=100, age=pa.array([30] * 50, pa.int8())))

@@ -52,7 +52,7 @@ def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
 def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increment:
     """The rows of a table as a vault of this policy takes them; `schema` has the types of its rows, if it has any."""
     try:
-        policy.fit(table.columns, vault=True)
+        policy.fit([_known(column, schema) for column in table.columns], vault=True)
     except PolicyError as error:
         raise PolicyError(error.mistakes, source="the table, held against the policy of the vault,") from None
     names = kept(policy)
@@ -76,6 +76,13 @@ def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increme
     if withheld == found.num_rows:
         raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
     return Increment(found.filter(present), None if named is None else named.filter(present), withheld)
+
+
+def _known(column: Column, schema: pa.Schema | None) -> Column:
+    """A column of later rows; if nothing in it tells its type, with that of the rows before."""
+    if schema is None or column.name not in schema.names or not pa.types.is_null(column.type):
+        return column
+    return Column(column.name, schema.field(column.name).type)
 
 
 def _fitted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
