@@ -126,16 +126,17 @@ def lines(rows: int, name: str) -> Iterator[tuple[str, list[str]]]:
     """All questions to one release."""
     folder = published(rows, name)
     read = started("read", str(folder))
-    with duckdb.connect() as original, discreet.open_release(folder) as release:
+    with duckdb.connect() as original:
         original.execute(f"CREATE TABLE microdata AS FROM '{table(rows)}'")
-        groups = f"{release.promise.groups:,} groups"
+        groups = f"{discreet.open_release(folder).promise.groups:,} groups"
         yield f"\n{rows:,} rows, {name}: {groups}; its files are read in {read.milliseconds:.0f} ms", []
         yield f"{'':36} {'original':>9} {'warm':>9} {'times':>9} {'cold':>9} {'of limit':>9} {'MB':>8}", []
         for question, sql in QUESTIONS.items():
-            base, warm = milliseconds(
-                lambda turn, sql=sql: original.execute(sql.format(20 + turn)).fetchall(),
-                lambda turn, sql=sql: release.ask(sql.format(20 + turn)),
-            )
+            with discreet.open_release(folder) as release:  # anew: nothing is known from another question
+                base, warm = milliseconds(
+                    lambda turn, sql=sql: original.execute(sql.format(20 + turn)).fetchall(),
+                    lambda turn, sql=sql, release=release: release.ask(sql.format(20 + turn)),
+                )
             yield line(question, base, warm, started("ask", str(folder), sql), read)
 
 

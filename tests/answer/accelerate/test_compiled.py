@@ -75,6 +75,27 @@ def test_small_values_are_not_lost_beside_huge_ones(values: list[Any], tmp_path:
     assert (row["x_low"], row["x_high"]) == (min(values), max(values))
 
 
+def test_expressions_that_sql_at_large_writes_alike_are_kept_apart(tmp_path: Path) -> None:
+    """`//` cuts off, a cast rounds; what is kept of one is not what the other means."""
+    release = released(people(np.random.default_rng(1).integers(0, 9, ROWS)), tmp_path, size=4)
+    cut, rounded = "{} // 2", "CAST({} / 2 AS BIGINT)"
+    questions = [
+        sql.format(each.format(column))
+        for column, sql in (
+            ("pay", "SELECT SUM({}) AS x FROM microdata WHERE age > 20"),
+            ("pay", "SELECT COUNT(*) AS x FROM microdata WHERE age > 20 AND {} = 2"),
+            ("age", "SELECT COUNT(*) AS x FROM microdata WHERE {} = 20 AND pay > 2"),
+            ("age", "SELECT {0} AS k, SUM(pay) AS x FROM microdata WHERE pay > 2 GROUP BY {0}"),
+        )
+        for each in (cut, rounded, cut)
+    ]
+    both = f"SELECT SUM({cut.format('pay')}) AS x, SUM({rounded.format('pay')}) AS y FROM microdata WHERE age > 20"
+    with Session(release, accelerate=True) as fast, Session(release, accelerate=False) as plain:
+        for sql in (*questions, both):
+            for one, other in zip(fast.ask(sql).rows(), plain.ask(sql).rows(), strict=True):
+                assert one == pytest.approx(other)
+
+
 def test_what_cannot_be_added_up_is_left_to_the_plan(tmp_path: Path) -> None:
     release = released(pa.table({"age": [1, 2, 3, 4], "pay": [1.0, 2.0, 4.0, float("inf")]}), tmp_path, size=2)
     [row] = agree(release, "SELECT SUM(pay) AS s FROM microdata WHERE age < 2", by_pass=False)

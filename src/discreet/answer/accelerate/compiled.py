@@ -57,9 +57,15 @@ class CompiledPass:
     def grouped(self) -> Grouped | None:
         return grouped(self._engine, self._release.promise, Cache.of(self._release))
 
+    def named(self, expression: exp.Expr) -> str:
+        """An expression as the engine reads it: in SQL at large, `//` is written as a cast, which rounds here."""
+        return expression.sql(dialect=self._engine.dialect)
+
     def labels(self, release: Grouped, question: Question, side: str) -> Labels:
         """What a question says of a side; keys alone are kept, and from the second time on how often they occur."""
-        keys = [f"{number} {key.expression.sql()}" for number, key in enumerate(question.keys) if key.side == side]
+        keys = [
+            f"{number} {self.named(key.expression)}" for number, key in enumerate(question.keys) if key.side == side
+        ]
         name = (side, *keys)
         known = None if question.where.get(side) is not None else self._labels.get(name)
         found = labelled(release.side(side), question, side) if known is None else known.keeping()
@@ -73,7 +79,7 @@ class CompiledPass:
         That takes longer than to go through them, but then they are there for the next question. So it is done for
         the second question about them, unless it is condition or keys that say which they are.
         """
-        name = (side, argument.sql())
+        name = (side, self.named(argument))
         if labels.parts or name not in self._subjects:
             subject = Subject.of(labels, argument)
             if not labels.parts:
@@ -132,7 +138,7 @@ class _Asked:
 
     def _values(self, side: str, argument: exp.Expr) -> Totals:
         """What is added up for all aggregates about an argument."""
-        about = (side, argument.sql())
+        about = (side, self._way.named(argument))
         if about not in self._totals:
             asked: set[str] = {each.function for each in self._question.aggregates if each.argument == argument}
             labels = self._sides[side]

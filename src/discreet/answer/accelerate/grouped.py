@@ -31,6 +31,7 @@ from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
 
 MOST_COMBINATIONS = 2**16  # of values of several columns, for which an expression is computed at once
+KNOWN = 32  # expressions
 
 NONE = np.zeros(0, np.int32)
 CODED, GROUPS = ("codes", "values"), ""  # a column of the release has a name
@@ -42,7 +43,8 @@ Evaluated = tuple[Codes, pa.Array]  # the code of every entry, and the value of 
 class Entries:
     """One side of a release, in the order of groups: rows, or values that `n` rows of the group hold (all one: none).
 
-    `columns` are those that were read so far, None where nearly every row has a value of its own.
+    `columns` are those that were read so far, None where nearly every row has a value of its own. `known` are the
+    latest expressions over a single column, for each of its values.
     """
 
     engine: Engine
@@ -52,6 +54,7 @@ class Entries:
     n: Ints
     in_order: bool = False
     columns: dict[str, Coded | None] = field(default_factory=dict)
+    known: dict[str, pa.Array] = field(default_factory=dict)
 
     def read(self, names: Sequence[str]) -> None:
         """Read those of the columns that were not."""
@@ -72,10 +75,25 @@ class Entries:
             self.engine.load(self._dictionary(name), pa.table({"code": numbers, "value": coded.values}))
 
     def evaluate(self, names: tuple[str, ...], expressions: Sequence[exp.Expr]) -> list[Evaluated]:
-        """Expressions over columns: for each combination of their values, or if these are too many for each row."""
-        only = self.columns[names[0]] if len(names) == 1 else None
-        if only is not None and all(isinstance(each, exp.Column) for each in expressions):
-            return [(only.codes, only.values)] * len(expressions)
+        """Expressions over columns, those over a single one computed once however often they are asked for."""
+        column = self.columns[names[0]] if len(names) == 1 else None
+        if column is None:
+            return self._computed(names, expressions)
+        asked = [each.sql(dialect=self.engine.dialect) for each in expressions]
+        found = {sql: self.known[sql] for sql in asked if sql in self.known}
+        found |= {
+            sql: column.values for sql, each in zip(asked, expressions, strict=True) if isinstance(each, exp.Column)
+        }
+        new = {sql: each for sql, each in zip(asked, expressions, strict=True) if sql not in found}
+        if new:
+            for sql, (_, values) in zip(new, self._computed(names, [*new.values()]), strict=True):
+                while len(self.known) >= KNOWN:
+                    self.known.pop(next(iter(self.known)))
+                found[sql] = self.known[sql] = values
+        return [(column.codes, found[sql]) for sql in asked]
+
+    def _computed(self, names: tuple[str, ...], expressions: Sequence[exp.Expr]) -> list[Evaluated]:
+        """Expressions for each combination of the values of columns, or if these are too many for each row."""
         coded = [column for name in names if (column := self.columns[name]) is not None]
         sizes = [len(column.values) for column in coded]
         if len(coded) < len(names) or prod(sizes) > max(MOST_COMBINATIONS, *sizes, 1):
