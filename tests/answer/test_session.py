@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, open_release, publish
 from discreet.answer import Session
 from discreet.answer.plan.shapes import MARK
-from discreet.errors import EngineError, QueryError
+from discreet.errors import EngineError, QueryError, ReleaseError
 
 ROWS = 600
 
@@ -150,3 +152,26 @@ def test_guards_have_the_constants_of_the_question(tmp_path):
         for age in (1, 2):
             rows = release.ask(f"SELECT sex, pay, COUNT(*) FROM microdata WHERE age > {age} GROUP BY sex, pay").rows()
             assert len(rows) > 1
+
+
+def test_a_closed_session_says_so(release):
+    session = Session(release)
+    session.close()
+    for act in (session.ask, session.explain):
+        with pytest.raises(QueryError, match="closed"):
+            act("SELECT COUNT(*) FROM microdata")
+
+
+@pytest.mark.parametrize("change", ["written", "replaced", "gone"])
+def test_files_that_changed_are_not_asked(release, change, tmp_path):
+    folder = shutil.copytree(release.path, tmp_path / "copy")
+    with Session(open_release(folder)) as session:
+        session.ask("SELECT COUNT(*) FROM microdata")
+        if change == "written":
+            pq.write_table(pq.read_table(folder / "st.parquet").slice(0, 5), folder / "st.parquet")
+        else:
+            (folder / "st.parquet").unlink()
+            if change == "replaced":
+                shutil.copyfile(folder / "qit.parquet", folder / "st.parquet")
+        with pytest.raises(ReleaseError, match="changed since it was opened"):
+            session.ask("SELECT COUNT(*) FROM microdata")

@@ -25,7 +25,7 @@ from discreet.answer.plan.shapes import MARK, abstracted, filled, shape
 from discreet.answer.question.parse import read_question
 from discreet.answer.question.question import ENDS, Question
 from discreet.engines import connect
-from discreet.errors import EngineError, QueryError
+from discreet.errors import EngineError, QueryError, ReleaseError
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
@@ -64,11 +64,13 @@ class Session:
         self._asked: dict[Hashable, Prepared] = {}
         self._shapes: dict[Hashable, Prepared] = {}
         self._made: set[str] = set()
+        self._closed = False
         promise, resources = release.promise, release.manifest.resources
         self._engine = connect(groups=promise.groups)
         try:
             for resource in resources:
                 load_file(self._engine, release.path, resource, keep=resource.format == "csv")
+            self._seen = self._look()
             self._engine.seal(release.file(resource.name) for resource in resources)
             relations = layout_of(promise).relations(promise)
             if any(resource.name == "labels" for resource in resources):
@@ -85,6 +87,7 @@ class Session:
     def ask(self, sql: str, *, generalized: bool | Given = False) -> Answer:
         """Answer one question; if `generalized`, from the boxes of the groups alone."""
         with self._lock:
+            self._check_open()
             matches = self.matches(generalized=generalized)
             prepared = self._prepare(sql, matches)
             with _computed():
@@ -113,6 +116,7 @@ class Session:
     def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
         """The statements that make a question's tables from the files, its guards, and the query that answers it."""
         with self._lock:
+            self._check_open()
             matches = self.matches(generalized=generalized)
             prepared = self._prepare(sql, matches)
             statements = [
@@ -146,6 +150,7 @@ class Session:
 
     def close(self) -> None:
         with self._lock:
+            self._closed = True
             self._engine.close()
 
     def __enter__(self) -> Self:
@@ -153,6 +158,25 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _look(self) -> list[tuple[int, int, int]]:
+        """What tells whether a data file was written to or replaced: questions are answered from the files."""
+        resources = self.release.manifest.resources
+        found = (self.release.file(resource.name).stat() for resource in resources)
+        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise QueryError("the session is closed", hint="open the release again")
+        try:
+            same = self._look() == self._seen
+        except OSError:
+            same = False
+        if not same:
+            raise ReleaseError(
+                f"the files of `{self.release.path}` have changed since it was opened",
+                hint="open it again, and check it with `discreet verify`",
+            )
 
     def _prepare(self, sql: str, matches: Matches) -> Prepared:
         """Read and plan a question, once however often it is asked, and once for all that differ in constants."""
