@@ -167,7 +167,7 @@ def test_metrics_and_comparison(tmp_path):
     assert found.presence is None
     assert found.dm == discreet.metrics(publish(people(), policy(together=[]), to=tmp_path / "s", seed=1)).dm
     assert discreet.metrics(tmp_path / "s").presence is not None
-    with pytest.raises(InputError, match="nothing to hold against the truth"):
+    with pytest.raises(InputError, match="cannot be compared with the truth"):
         discreet.metrics(made, truth=people())
     outcomes = discreet.compare(people(400), policy(), methods=["slicing", "anatomy"], queries=5, seed=1).outcomes
     assert [outcome.refused for outcome in outcomes] == [None, None]

@@ -70,7 +70,7 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     alone = margins is not None and all(len(block) == 1 for block in layout_of(promise).blocks(promise))
     if truth is not None and not alone:
         raise InputError(
-            f"`{promise.publication}` cannot be compared with the truth: its columns were not shuffled",
+            f"`{promise.publication}` cannot be compared with the truth: not every column is shuffled by itself",
             hint="leave the truth out",
         )
     found = Metrics(promise.publication, promise.partition, promise.rows, None, 0.0, 0.0, 0.0, 0.0)
