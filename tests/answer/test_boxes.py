@@ -200,7 +200,7 @@ def test_explain_runs_in_the_folder_of_the_release(release, generalized, monkeyp
     monkeypatch.chdir(release.path)
     with duckdb.connect() as connection:
         for statement in statements:
-            connection.execute(statement)
+            connection.execute(statement).fetchall()
         rows = connection.sql(last).to_arrow_table().select(range(4)).to_pylist()
     assert rows == release.ask(question, generalized=generalized).rows()
 

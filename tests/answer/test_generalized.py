@@ -259,7 +259,7 @@ def test_explain_runs_in_the_folder_of_the_release(release, where, monkeypatch):
     monkeypatch.chdir(release.path)
     with duckdb.connect() as connection:
         for statement in statements:
-            connection.execute(statement)
+            connection.execute(statement).fetchall()
         rows = connection.sql(last).to_arrow_table().select(range(8)).to_pylist()
     assert rows == release.ask(question).rows()
 

@@ -55,7 +55,7 @@ def test_a_predecessor_that_is_not_there_is_told(releases, tmp_path):
         found = chain(releases / later)
         assert found.ok
         assert f"that verify: {followed}" in found.detail
-        assert "the release before `1` is not here" in found.detail
+        assert "the release before `1` was not found" in found.detail
         for earlier in (tmp_path / "elsewhere", tmp_path):
             assert "back to the first" in chain(releases / later, earlier=[earlier]).detail
     assert open_release(releases / "1").verify(earlier=[tmp_path]).ok
