@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
-PRIVATE = {"table", "policy", "guarantees", "hierarchies", "partition", "publication", "vault"}
+PRIVATE = {"table", "policy", "guarantees", "hierarchies", "partition", "publication", "vault", "warnings"}
 # A layer may import, at any depth of its modules' imports, nothing of these layers.
 FORBIDDEN = {
     "values": PRIVATE | {"words", "engines", "release", "answer", "audit", "comparison", "cli"},
@@ -21,6 +21,7 @@ FORBIDDEN = {
     "partition": (PRIVATE - {"partition", "guarantees"}) | {"release", "answer", "audit", "cli"},
     "policy": {"table", "answer", "audit", "vault", "cli"},
     "publication": {"audit", "vault", "cli"},
+    "warnings": {"answer", "vault", "comparison", "cli"},
     "vault": {"cli"},  # it audits a release before it appears
     "release": PRIVATE | {"comparison", "audit", "cli"},
     "answer": PRIVATE | {"comparison", "audit", "cli"},

@@ -4,6 +4,7 @@
     ├── InputError           the private table cannot be read, or does not fit the policy
     ├── PolicyError          the policy has mistakes; `.mistakes` holds them all
     ├── GuaranteeError       the guarantee cannot be met on this table        (exit status 3)
+    ├── UnacceptedError      warnings stop a release; `.warnings` holds them  (exit status 3)
     ├── ReleaseError         not a release, or one that cannot be written or opened
     │   └── VerificationError  the files do not keep the promise they state   (exit status 4)
     ├── VaultError           a vault that cannot be opened or written, or was changed by hand
@@ -38,7 +39,25 @@ class DiscreetError(Exception):
 
 
 class DiscreetWarning(UserWarning):
-    """Something that the steward should look at, though it does not stop a release."""
+    """Something that the steward should look at.
+
+    A policy accepts it by its `name`, with a `reason`. Until then it is shown, or, if it `refuses`, stops the release.
+    """
+
+    def __init__(self, name: str, message: str, *, hint: str = "", refuses: bool = False, reason: str = "") -> None:
+        super().__init__(message)
+        self.name = name
+        self.message = message
+        self.hint = hint
+        self.refuses = refuses
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" + (f"; {self.hint}" if self.hint else "")
+
+    def accepted(self, reason: str) -> DiscreetWarning:
+        """The same warning, accepted for a reason, or for none."""
+        return DiscreetWarning(self.name, self.message, hint=self.hint, refuses=self.refuses, reason=reason)
 
 
 class InputError(DiscreetError):
@@ -72,6 +91,20 @@ class GuaranteeError(DiscreetError):
     """The guarantee cannot be met on this table."""
 
     exit_status = 3
+
+
+class UnacceptedError(DiscreetError):
+    """Warnings that stop a release until the policy accepts them; `warnings` holds every one of them."""
+
+    exit_status = 3
+
+    def __init__(self, warnings: Sequence[DiscreetWarning]) -> None:
+        self.warnings = tuple(warnings)
+        lines = "".join(f"\n  {warning}" for warning in self.warnings)
+        super().__init__(
+            f"nothing was published, because of what the policy does not accept:{lines}",
+            hint=f'mend it, or accept it in the policy with the reason: accept.{self.warnings[0].name} = "…"',
+        )
 
 
 class ReleaseError(DiscreetError):

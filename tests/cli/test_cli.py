@@ -167,7 +167,7 @@ def test_publish_as_json(run, desk, to):
     status, out, err = run("publish", desk / "patients.csv", *arguments)
     told = json.loads(out)
     assert (status, err) == (0, "")
-    assert list(told) == ["release", "withheld", "suppressed", "promise"]
+    assert list(told) == ["release", "withheld", "suppressed", "warnings", "promise"]
     assert (told["release"], told["withheld"], told["suppressed"]) == (str(to), 0, 0)
     assert told["promise"] == json.loads((to / "datapackage.json").read_text(encoding="utf-8"))["discreet"]
     assert told["promise"]["for_publication"] is False

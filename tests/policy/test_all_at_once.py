@@ -95,6 +95,7 @@ CATALOGUE = {
     "an option that nobody knows": put_in("options", "zz", 1),
     "options that are none": put("options", ["suppression"]),
     "a join by nothing": put("join", ""),
+    "a warning that nobody gives": put_in("accept", "zz", "why not"),
     "an order of a stranger": also("ordered", "planet", "quasi.planet"),
     "a hierarchy of a stranger": put_in("hierarchies", "planet", "planets.csv", "quasi.planet"),
 }

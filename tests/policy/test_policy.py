@@ -66,6 +66,7 @@ KEYS = (
     "options",
     "join",
     "together",
+    "accept",
 )
 UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 import discreet
-from discreet.cli import ask, audit, compare, demo, inspect, publish, vault, verify
-from discreet.errors import DiscreetError, PolicyError
+from discreet.cli import ask, audit, compare, demo, inspect, publish, show, vault, verify
+from discreet.errors import DiscreetError, PolicyError, UnacceptedError
 
 app = typer.Typer(
     name="discreet",
@@ -66,4 +66,6 @@ def _as_json(error: DiscreetError) -> str:
         about["mistakes"] = [
             {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
         ]
+    if isinstance(error, UnacceptedError):
+        about["warnings"] = [show.warning(each) for each in error.warnings]
     return json.dumps({"error": about})

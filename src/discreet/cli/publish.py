@@ -30,6 +30,7 @@ def publish(
     seed: Annotated[
         int | None, typer.Option(help="For tests only: the release will say that it is not for publication.")
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Publish nothing if there is a warning.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Publish a table under a policy. The release is verified from its own files before it appears.
@@ -45,10 +46,13 @@ def publish(
         step("reading")
         with discreet.read(file, memory_limit=memory_limit) as table:
             rules = discreet.Policy.load(policy, check=unfit(table.columns))
-            release = discreet.publish(table, rules, to=to, public=public, seed=seed, format=form.value, progress=step)
+            release = discreet.publish(
+                table, rules, to=to, public=public, seed=seed, strict=strict, format=form.value, progress=step
+            )
     left_out, suppressed = release.withheld, release.suppressed
     if json:
-        told = {"withheld": left_out, "suppressed": suppressed}
+        warned = [show.warning(each) for each in release.warnings]
+        told = {"withheld": left_out, "suppressed": suppressed, "warnings": warned}
         show.as_json({"release": to, **told, "promise": release.promise.model_dump(exclude_none=True)})
         return
     promise = release.promise

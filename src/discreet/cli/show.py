@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.errors import DiscreetWarning
 
 Step = Callable[[str], None]
 
@@ -62,6 +65,11 @@ def warnings() -> Iterator[None]:
         yield
     for warning in found:
         print(f"warning: {warning.message}", file=sys.stderr)
+
+
+def warning(found: DiscreetWarning) -> dict[str, Any]:
+    """A warning as JSON has it; `accepted` is the reason in the policy, if there is one."""
+    return {"name": found.name, "message": found.message, "hint": found.hint, "accepted": found.reason or None}
 
 
 @contextmanager

@@ -18,7 +18,16 @@ from discreet.audit.metrics import metrics
 from discreet.comparison.comparison import Comparison, Outcome
 from discreet.comparison.methods import Method, method, plainest, sensible
 from discreet.comparison.workload import Query, workload
-from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, QueryError
+from discreet.errors import (
+    DiscreetError,
+    DiscreetWarning,
+    EngineError,
+    GuaranteeError,
+    InputError,
+    PolicyError,
+    QueryError,
+    UnacceptedError,
+)
 from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
 from discreet.publication import PUBLICATIONS
@@ -87,13 +96,15 @@ def _tried(
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             _warm(table, others, rules, Path(folder) / "few")
             start = perf_counter()
-            release = publish(table, rules, to=Path(folder) / "release", public=others, seed=seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DiscreetWarning)  # they are about the table, not about a method
+                release = publish(table, rules, to=Path(folder) / "release", public=others, seed=seed)
             seconds = perf_counter() - start
             with closing(release):
                 return _measured(tried.name, release, asked, seconds)
     except PolicyError as error:
         return Outcome(method=tried.name, refused="; ".join(mistake.message for mistake in error.mistakes))
-    except (InputError, GuaranteeError, EngineError) as error:
+    except (InputError, GuaranteeError, UnacceptedError, EngineError) as error:
         return Outcome(method=tried.name, refused=error.message)
 
 

@@ -12,6 +12,7 @@ from discreet.policy.meant import KEYS, WORDS, Meant
 from discreet.policy.method import is_number, method_mistakes, shown
 from discreet.policy.options import SHOWN_BY_A_VAULT, ignored_mistakes, option_mistakes
 from discreet.publication import PUBLICATIONS
+from discreet.warnings.kinds import accept_mistakes
 from discreet.words import nearest
 
 MEASURABLE = {"integer", "float", "decimal", "date", "timestamp"}
@@ -27,6 +28,7 @@ def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
         *_roles(values),
         *_guarantee(values),
         *_tables(values),
+        *accept_mistakes(values.get("accept", {})),
         *method_mistakes(meant),
         *option_mistakes(meant),
     ]

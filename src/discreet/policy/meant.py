@@ -17,7 +17,7 @@ from discreet.words import closest
 KEYS = (
     *("name", "identifiers", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
-    *("hierarchies", "ordered", "options", "join", "together"),
+    *("hierarchies", "ordered", "options", "join", "together", "accept"),
 )
 WORDS: dict[str, Sequence[str]] = {
     "partition": ("auto", *PARTITIONS),

@@ -12,6 +12,7 @@ from discreet.errors import InternalError, Mistake, PolicyError
 from discreet.policy.check import mistakes, unfit
 from discreet.policy.meant import Meant, grouping
 from discreet.policy.toml import parse
+from discreet.warnings.kinds import accepted
 
 MissingSensitive: TypeAlias = Literal["error", "value", "withhold"]
 
@@ -29,7 +30,8 @@ class Policy:
 
     `hierarchies` say of some quasi-identifiers what belongs together (see `discreet.hierarchies`), `ordered` which
     texts have an order, `options` how the partition or the publication goes about it, and `join` by which identifier
-    the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together.
+    the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together. `accept`
+    names the warnings that were looked at, each with the reason why it may stay.
     """
 
     quasi: Sequence[str]
@@ -45,6 +47,7 @@ class Policy:
     options: Mapping[str, Any] = field(default_factory=dict)
     join: str | None = None
     together: Sequence[Sequence[str]] | None = None
+    accept: Mapping[str, Any] = field(default_factory=dict)
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -53,6 +56,7 @@ class Policy:
             raise PolicyError(found)
         plain = {name: float(t) + 0.0 if isinstance(t, float) else t for name, t in self.guarantee.items()}
         object.__setattr__(self, "guarantee", plain)
+        object.__setattr__(self, "accept", accepted(self.accept))
         for key in fields(self):
             try:
                 object.__setattr__(self, key.name, _fixed(getattr(self, key.name)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from sqlglot import exp
 
 from discreet.engines import connect
 from discreet.engines.dialect import fingerprint, wide_integer
-from discreet.errors import InternalError
+from discreet.errors import DiscreetWarning, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
 from discreet.publication.axes import Axis, present
@@ -34,7 +35,7 @@ from discreet.values.random import RandomSource
 class Prepared:
     """A table that fits its policy: its sensitive values as codes, and what is promised of them.
 
-    `public` is the table that a join draws on.
+    `public` is the table that a join draws on. What is doubtful is told to `warn`.
     """
 
     table: Table
@@ -43,6 +44,7 @@ class Prepared:
     guarantee: Guarantee
     secret: RandomSource
     public: Table | None = None
+    warn: Callable[[DiscreetWarning], None] = warnings.warn
 
 
 @dataclass(frozen=True)

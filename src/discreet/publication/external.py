@@ -7,8 +7,8 @@ holds only if the public rows are real people, each listed once under the right 
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,21 +25,22 @@ from discreet.values.columns import UNORDERED
 from discreet.words import nearest
 
 PLACE = "place in the table"
+Warn: TypeAlias = Callable[[DiscreetWarning], None]
 
 
-def joint_axes(table: Table, public: Table, policy: Policy) -> list[Axis]:
+def joint_axes(table: Table, public: Table, policy: Policy, warn: Warn) -> list[Axis]:
     """The quasi-identifiers of all people: first the private rows, then those who are only in the public table."""
     _check_columns(table, public, policy)
     mine, key = _columns(table, policy, present(policy)), policy.join or ""
     _check_private(mine[key], key)
-    theirs = _once(public, policy)
+    theirs = _once(public, policy, warn)
     theirs = theirs.set_column(0, key, _as(theirs[key], mine[key].type, key))
     shared = pc.index_in(theirs[key], value_set=mine[key])
-    _warn_of_difference(mine, theirs, shared, policy)
+    _warn_of_difference(mine, theirs, shared, policy, warn)
     everyone = table.engine.run(table.select([key])).column(0)  # those who are withheld, too, are no strangers
     others = theirs.filter(pc.invert(pc.is_in(theirs[key], value_set=everyone)))
     if not len(others):
-        _warn("the public table has nobody who is not in the microdata: nobody is hidden by it")
+        warn(_doubt("nobody", "the public table has nobody who is not in the microdata: nobody is hidden by it"))
     found = []
     for name in policy.quasi:
         column = pa.chunked_array([*mine[name].chunks, *_as(others[name], mine[name].type, name).chunks])
@@ -79,23 +80,28 @@ def _check_private(identifiers: pa.ChunkedArray, name: str) -> None:
         raise InputError(f"some people have several rows with the same `{name}`", hint="keep one row per person")
 
 
-def _once(public: Table, policy: Policy) -> pa.Table:
+def _once(public: Table, policy: Policy, warn: Warn) -> pa.Table:
     """The rows of people who are listed under an identifier, each once."""
     found, key = _columns(public, policy, None), policy.join or ""
     column = exp.column(key, quoted=True)
     tally = exp.select(exp.Count(this=exp.Distinct(expressions=[column])), exp.Count(this=column.copy()))
     (distinct, named), *_ = (row.values() for row in public.engine.run(tally.from_(RELATION)).to_pylist())
     if named < len(found):
-        _warn(f"the public table has rows without `{key}`; they are left out, since they may be anybody")
+        warn(
+            _doubt(
+                "unnamed", f"the public table has rows without `{key}`; they are left out, since they may be anybody"
+            )
+        )
         found = found.filter(pc.is_valid(found[key]))
     if distinct < named:
-        _warn(f"the public table lists some people twice under the same `{key}`; only the first row is used")
+        what = f"the public table lists some people twice under the same `{key}`; only the first row is used"
+        warn(_doubt("twice", what))
         placed = found.append_column(PLACE, pa.array(np.arange(len(found))))
         found = found.take(placed.group_by(key).aggregate([(PLACE, "min")])[f"{PLACE}_min"])
     return found
 
 
-def _warn_of_difference(mine: pa.Table, theirs: pa.Table, shared: pa.ChunkedArray, policy: Policy) -> None:
+def _warn_of_difference(mine: pa.Table, theirs: pa.Table, shared: pa.ChunkedArray, policy: Policy, warn: Warn) -> None:
     """Warn if the two tables tell different things about the same person."""
     both = pc.is_valid(shared)
     ours, yours = mine.take(shared.filter(both)), theirs.filter(both)
@@ -103,7 +109,8 @@ def _warn_of_difference(mine: pa.Table, theirs: pa.Table, shared: pa.ChunkedArra
         one, other = ours[name], _as(yours[name], ours[name].type, name)
         same = pc.or_kleene(pc.equal(one, other), pc.and_(pc.is_null(one), pc.is_null(other)))
         if not pc.all(pc.fill_null(same, False)).as_py() and len(one):
-            _warn(f"the public table disagrees with the microdata about `{name}` of some people; the microdata is used")
+            what = f"the public table disagrees with the microdata about `{name}` of some people; the microdata is used"
+            warn(_doubt(name, what))
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArray:
@@ -116,5 +123,6 @@ def _as(column: pa.ChunkedArray, kind: pa.DataType, name: str) -> pa.ChunkedArra
         ) from None
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, DiscreetWarning, stacklevel=2)
+def _doubt(about: str, message: str) -> DiscreetWarning:
+    """A warning about the public table."""
+    return DiscreetWarning(f"public.{about}", message)

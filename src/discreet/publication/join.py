@@ -72,7 +72,7 @@ def _group(prepared: Prepared) -> Grouped:
     policy, guarantee, codes = prepared.policy, prepared.guarantee, prepared.sensitive.codes
     if prepared.public is None:
         raise InternalError("a join was to be made without a public table")
-    axes = joint_axes(prepared.table, prepared.public, policy)
+    axes = joint_axes(prepared.table, prepared.public, policy, prepared.warn)
     space = [axis.dimension for axis in axes]
     k = guarantee.rule.k
     if space[0].codes.size < k:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.errors import InputError, InternalError
+from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms, Scale, needed
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
@@ -30,6 +30,7 @@ from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
 from discreet.values.names import fresh
 from discreet.values.random import RandomSource
+from discreet.warnings.checks import AFTER, BEFORE, judged
 
 FORMATS = ("parquet", "csv")
 STEPS = ("encoding", "grouping", "writing", "verifying")
@@ -42,6 +43,7 @@ def publish(
     to: str | Path,
     public: Any = None,
     seed: int | None = None,
+    strict: bool = False,
     format: Literal["parquet", "csv"] = "parquet",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
@@ -50,7 +52,8 @@ def publish(
     The publication `join` needs a `public` table, which is read in the same way.
 
     The release is verified from its own files before it appears; if anything fails, nothing
-    does. A `seed` is for tests: such a release says that it is not for publication.
+    does. A `seed` is for tests: such a release says that it is not for publication. What is doubtful is
+    warned about (`DiscreetWarning`), unless the policy accepts it; if `strict`, it stops the release.
     `progress` is told each of `STEPS` as it starts.
     """
     free(Path(to))
@@ -69,10 +72,16 @@ def publish(
         if format == "csv":
             _fits_csv(private, policy)
         progress("encoding")
-        prepared = prepare(private, policy, secret, public=others)
+        doubts: list[DiscreetWarning] = []
+        prepared = replace(prepare(private, policy, secret, public=others), warn=doubts.append)
+        for check in BEFORE:
+            doubts += check(prepared)
         progress("grouping")
-        grouped = PUBLICATIONS[policy.publication].group(prepared)
-        return _write(draft(prepared, grouped), to=Path(to), format=format, progress=progress)
+        made = draft(prepared, PUBLICATIONS[policy.publication].group(prepared))
+        for check_groups in AFTER:
+            doubts += check_groups(made)
+        warned = judged(doubts, policy, strict=strict)
+        return replace(_write(made, to=Path(to), format=format, progress=progress), warnings=warned)
 
 
 def _opened(source: Any, opened: ExitStack) -> Table:

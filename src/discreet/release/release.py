@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Self
 
-from discreet.errors import ReleaseError, VerificationError
+from discreet.errors import DiscreetWarning, ReleaseError, VerificationError
 from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest, Promise, Resource
 
@@ -26,13 +26,15 @@ OPENING = Lock()  # of sessions
 class Release:
     """A folder that anyone may hold.
 
-    How many rows were `withheld` or `suppressed` is known only where it was just published, and stands in no file.
+    How many rows were `withheld` or `suppressed`, and which `warnings` there were, those that the policy accepts among
+    them, is known only where it was just published, and stands in no file.
     """
 
     path: Path
     manifest: Manifest
     withheld: int = 0
     suppressed: int = 0
+    warnings: tuple[DiscreetWarning, ...] = ()
 
     @property
     def promise(self) -> Promise:
