@@ -16,6 +16,7 @@ from sqlglot import exp
 from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.accelerate.laid_out import laid_out
 from discreet.answer.answer import Answer
+from discreet.answer.left_out import LeftOut, about
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
 from discreet.answer.matches.boxes import Given, PublishedBoxes, TightBoxes
@@ -28,7 +29,6 @@ from discreet.engines import connect
 from discreet.errors import EngineError, QueryError, ReleaseError
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
-from discreet.release.manifest import Promise
 from discreet.release.relations import load_file
 from discreet.release.release import Release, open_release
 from discreet.values.columns import is_ordered
@@ -66,6 +66,7 @@ class Session:
         self._made: set[str] = set()
         self._closed = False
         promise, resources = release.promise, release.manifest.resources
+        self._left_out = LeftOut.of(promise)
         self._engine = connect(groups=promise.groups)
         try:
             for resource in resources:
@@ -98,7 +99,8 @@ class Session:
                     result = self._engine.run(prepared.sql)
         question = prepared.question
         width = result.num_columns - len(question.aggregates) - len(question.keys)
-        notes = (*_left_out(self.release.promise), *_notes(question, result, width))
+        possibly = self._left_out.notes(question) if self._left_out.most != 0 else _notes(question, result, width)
+        notes = (*about(self.release.promise, self._left_out, question), *possibly)
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def _accelerated(self, prepared: Prepared) -> pa.Table | None:
@@ -106,7 +108,7 @@ class Session:
         found = None if self._accelerator is None else self._accelerator.answers(prepared.question)
         if found is None:
             return None
-        result = laid_out(prepared.question, found)
+        result = laid_out(prepared.question, found, self._left_out)
         if result is not None:
             return result
         for name, table in found.items():
@@ -203,7 +205,8 @@ class Session:
         return Prepared(question, prepared.plan, sql, tuple(guards))
 
     def _layout(self, matches: Matches) -> Layout:
-        return Layout(self.release.promise.group, self.release.promise.sensitive, self._base, matches)
+        promise = self.release.promise
+        return Layout(promise.group, promise.sensitive, self._base, matches, self._left_out)
 
     @cached_property
     def _own(self) -> Matches:
@@ -287,12 +290,6 @@ def _not_too_deep() -> Iterator[None]:
         yield
     except RecursionError:
         raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
-
-
-def _left_out(promise: Promise) -> Iterator[str]:
-    """Say what the bounds are about, where rows were allowed to be left out."""
-    if promise.suppression:
-        yield f"up to {promise.suppression:.3%} of the table's rows were left out; the answer is about the others"
 
 
 def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:

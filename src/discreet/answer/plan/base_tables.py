@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.left_out import NOBODY, LeftOut
 from discreet.answer.matches.matches import Matches
 from discreet.answer.plan.sql import aliased, piece, select
 from discreet.engines import Engine
@@ -48,12 +49,13 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a release is laid out: its group and sensitive columns, its two tables, and how its rows match."""
+    """How a release is laid out: its group and sensitive columns, its tables, how rows match, and who is left out."""
 
     group: str
     sensitive: str | None
     base: Mapping[str, Table]
     matches: Matches
+    left_out: LeftOut = NOBODY
 
     def tables(self, statistics: Statistics) -> dict[str, Table]:
         """All tables that a question may need, in order."""

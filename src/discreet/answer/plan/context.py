@@ -7,6 +7,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from discreet.answer.left_out import NOBODY, LeftOut
 from discreet.answer.matches.matches import Matches
 from discreet.answer.plan.sql import Piece, select
 from discreet.answer.question.grammar import Side
@@ -32,6 +33,7 @@ class Context:
     group: str
     sensitive: str | None
     matches: Matches
+    left_out: LeftOut = NOBODY
 
     @property
     def bounded(self) -> bool:

@@ -43,7 +43,7 @@ class Plan:
 
 def plan(question: Question, layout: Layout, statistics: Statistics) -> Plan:
     """The plan of a question that the way in which rows match can answer."""
-    context = Context(question, layout.group, layout.sensitive, layout.matches)
+    context = Context(question, layout.group, layout.sensitive, layout.matches, layout.left_out)
     check_types(context, statistics)
     relations = dict(each for _, added in steps(context) for each in added.items())
     query = relations.pop("layout")
@@ -91,12 +91,14 @@ def layout(context: Context) -> Relations:
             [key] = columns_of("frame", [f"key_{column.key}"])
             query.append("expressions", exp.alias_(key, column.name, quoted=True, copy=False))
             continue
+        function, name = question.aggregates[column.aggregate or 0].function, f"answer_{column.aggregate}"
         for part, end in ENDS.items():
-            value: exp.Expr = exp.column(part, table=f"answer_{column.aggregate}")
+            value: exp.Expr = exp.column(part, table=name)
             if not context.estimated and part in {"estimate", "stderr"}:
                 value = exp.cast(exp.null(), "DOUBLE")
-            elif question.aggregates[column.aggregate or 0].function == "count":
+            elif function == "count":
                 value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
+            value = context.left_out.in_sql(value, function, part, exp.column("least", table=name))
             query.append("expressions", exp.alias_(value, f"{column.name}{end}", quoted=True, copy=False))
     for number in range(len(question.aggregates)):
         name = f"answer_{number}"
