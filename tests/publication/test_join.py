@@ -167,7 +167,7 @@ def test_bad_public_tables(case: str, tmp_path: Path) -> None:
 
 def test_a_person_has_one_row(tmp_path: Path) -> None:
     twice = pa.concat_tables([microdata(), microdata()])
-    with pytest.raises(InputError, match="several rows with the same `id`"):
+    with pytest.raises(InputError, match="`id` repeats: 14 rows are of 7 people"):
         discreet.publish(twice, policy(), public=table(PUBLIC), to=tmp_path / "r")
 
 

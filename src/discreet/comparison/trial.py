@@ -31,6 +31,7 @@ from discreet.errors import (
 from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
 from discreet.publication import PUBLICATIONS
+from discreet.publication.identified import check_identified
 from discreet.publication.publish import publish
 from discreet.release import Release
 from discreet.table import Table, read
@@ -73,6 +74,7 @@ def compare(
         raise PolicyError(unused)
     plain = Method(plainest(policy)).under(policy)
     plain.fit(table.columns)
+    check_identified(table, plain)
     if chosen is None:
         chosen = sensible(policy, table.columns, public=public is not None)
     if not chosen:

@@ -22,6 +22,7 @@ from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
 from discreet.publication.draft import Draft, Grouped, Prepared
+from discreet.publication.identified import check_identified
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise
 from discreet.release.write import free, write
@@ -91,6 +92,7 @@ def _opened(source: Any, opened: ExitStack) -> Table:
 def prepare(table: Table, policy: Policy, secret: RandomSource, *, public: Table | None = None) -> Prepared:
     """Encode the sensitive values of a table that fits its policy; raise if no partition could keep the guarantee."""
     sensitive = _sensitive(table, policy)
+    check_identified(table, policy)
     guarantee = _promised(policy, sensitive)
     of_values = PUBLICATIONS[policy.publication].of_values(policy, guarantee)
     _feasible(of_values, sensitive, policy.sensitive or "")

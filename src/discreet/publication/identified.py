@@ -1,0 +1,61 @@
+"""A row is taken for a person: refuse a table whose identifiers say that somebody has several.
+
+Groups count rows. Where a person has several, a group may hold one person alone, and whatever is promised of
+people is not so. The identifiers of a policy tell people apart together, as they do in a vault; a row that has none of
+them could be anybody's, and is refused too. Only rows that are published count.
+Cost: one pass over the identifiers in the engine, and one number per row.
+Claim: repeated_people_are_refused — no table is published whose identifiers, taken together, stand in two rows.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.engines.dialect import fingerprint
+from discreet.errors import InputError
+from discreet.policy import Policy
+from discreet.publication.axes import present
+from discreet.table import Table
+from discreet.words import counted
+
+REALLY = "if every row is a person of its own all the same (many share a surname), list {it} in `drop`, which publishes none"
+
+
+def check_identified(table: Table, policy: Policy) -> None:
+    """Raise if an identifier is missing or repeats; without identifiers there is nothing to look at."""
+    if not policy.identifiers:
+        return
+    columns = [exp.column(name, quoted=True) for name in policy.identifiers]
+    nobody = exp.Sum(this=exp.cast(exp.and_(*(column.is_(exp.null()) for column in columns)), exp.DType.BIGINT))
+    # Numbers that stand for identifiers are counted faster; equal ones, which may be so by accident, are counted again.
+    different = exp.Count(this=exp.Distinct(expressions=[fingerprint(*columns)]))
+    rows, missing, people = _figures(table, _published(table, policy, exp.Count(this=exp.Star()), nobody, different))
+    if people < rows:
+        each = table.select(policy.identifiers, present=present(policy)).distinct().subquery("people")
+        (people,) = _figures(table, exp.select(exp.Count(this=exp.Star())).from_(each))
+    what = " and ".join(f"`{name}`" for name in policy.identifiers)
+    several = len(columns) > 1
+    really = REALLY.format(it="them" if several else "it")
+    if missing:
+        raise InputError(
+            f"{counted(missing, 'row has', 'rows have')} no {what}: nobody can tell whether they are of people who"
+            " have other rows",
+            hint=f"fill it in, or leave those rows out; {really}",
+        )
+    if people < rows:
+        raise InputError(
+            f"{what} {'repeat, taken together' if several else 'repeats'}: {rows:,} rows are of"
+            f" {counted(people, 'person', 'people')}. Groups would count rows and not people, and what is promised of"
+            " people would not be true",
+            hint=f"publish one row per person; {really}",
+        )
+
+
+def _published(table: Table, policy: Policy, *figures: exp.Expr) -> exp.Select:
+    rows = table.select(policy.identifiers, present=present(policy))
+    return exp.select(*figures).from_(rows.subquery("rows"))
+
+
+def _figures(table: Table, query: exp.Select) -> list[int]:
+    """The one row of a query, as whole numbers."""
+    return [int(column[0].as_py() or 0) for column in table.engine.run(query).columns]
