@@ -12,6 +12,7 @@ import pytest
 
 import discreet
 from discreet import Policy, open_release, publish
+from discreet.answer.answer import EVEN
 from discreet.errors import MissingExtraError
 
 ENDS = ("", "_stderr", "_low", "_high")
@@ -266,7 +267,7 @@ def test_extreme_numbers_are_shown_shortly(tmp_path):
 def test_html_is_escaped(evil):
     answer = evil.ask('SELECT "<b>x</b>" AS "<a>", COUNT(*) AS "</td>", MIN("<i>y") FROM microdata GROUP BY 1')
     shown = Tags(answer._repr_html_())
-    assert shown.tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert shown.tags == {"table", "thead", "tbody", "tr", "th", "td", "p"}
     assert {"<a>", "</td>", "</td>_low", *EVIL} <= set(shown.text)
     noted = evil.ask(
         'SELECT MIN("<i>y") AS "<p onclick=x>" FROM microdata WHERE "<b>x</b>" = \'a & b\' AND "<i>y" > \'<u>3\''
@@ -317,3 +318,13 @@ def test_ways_to_ask(release):
     assert discreet.ask(release.path, question).rows() == expected
     assert discreet.ask(str(release.path), question).rows() == expected
     assert open_release(release.path).ask(question).rows() == expected
+
+
+def test_an_estimate_says_what_it_stands_on(release):
+    exact = release.ask("SELECT COUNT(*), AVG(age) FROM people WHERE age < 50")
+    assert exact.assumption is None
+    assert "note" not in repr(exact)
+    estimated = release.ask("SELECT COUNT(*) FROM people WHERE age < 50 AND salary > 60000")
+    assert estimated.assumption == EVEN
+    assert repr(estimated).endswith(f"note: {EVEN}")
+    assert EVEN in estimated._repr_html_()

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWN = 20
+EVEN = (
+    "estimate and stderr take it that inside a group anybody may hold any of its values, all equally likely; "
+    "the truth can be many stderr away, and only low and high are certain"
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,19 @@ class Answer:
             [measure(value) if name in measures else key(value) for name, value in row.items()]
             for row in self.table.slice(0, most).to_pylist()
         ]
+
+    @property
+    def assumption(self) -> str | None:
+        """What the estimates stand on; nothing where all of them are exact."""
+        for name in self.columns:
+            if f"{name}_stderr" in self.columns:
+                ends = (self.table[f"{name}{ENDS[end]}"].to_pylist() for end in ("estimate", "low", "high"))
+                if any(
+                    estimate is not None and not low == estimate == high
+                    for estimate, low, high in zip(*ends, strict=True)
+                ):
+                    return EVEN
+        return None
 
     def to_arrow(self) -> pa.Table:
         return self.table
@@ -101,4 +118,9 @@ def _lines(columns: list[str], cells: list[list[str]]) -> list[str]:
 
 def _rest(answer: Answer) -> list[str]:
     more = [f"… and {len(answer) - SHOWN} more rows"] if len(answer) > SHOWN else []
-    return [*more, *(f"note: {note}" for note in answer.notes)]
+    return [*more, *(f"note: {note}" for note in said(answer))]
+
+
+def said(answer: Answer) -> list[str]:
+    """All that is to be said beside the figures of an answer."""
+    return [*answer.notes, *([] if answer.assumption is None else [answer.assumption])]

@@ -28,6 +28,7 @@ def ask(
     Example: discreet ask releases/2026-11 "SELECT AVG(salary) FROM microdata WHERE age > 50"
     """
     import discreet
+    from discreet.answer.answer import said
 
     with show.steps(2) as step:
         step("opening")
@@ -38,8 +39,8 @@ def ask(
         step("answering")
         answer = opened.ask(question, generalized=generalized)
     if json:
-        show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": answer.notes})
+        show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": said(answer)})
         return
     show.as_table(answer.columns, answer.cells())
-    for note in answer.notes:
+    for note in said(answer):
         print(f"note: {note}", file=sys.stderr)

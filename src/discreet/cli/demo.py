@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,6 +84,7 @@ def demo(
     for title, answer, real in answers:
         print(f"{title}\n  {answer.question}")
         _print_beside(answer, real)
+    _print_limits([answer for _, answer, _ in answers], [real for _, _, real in answers])
     print(f"Verified from the files alone: {len(report.checks)} checks, {'all passed' if report.ok else 'FAILED'}.\n")
     print("With your own file:\n  discreet inspect FILE --quasi COLUMNS --sensitive COLUMN")
     print("  discreet publish FILE --policy policy.toml --to FOLDER      (the README has a policy of ten lines)")
@@ -102,6 +104,29 @@ def truth(table: Table, question: str) -> list[dict[str, Any]]:
         query = query.order_by(*(key.copy() for key in keys.expressions))
     rows: list[dict[str, Any]] = table.engine.run(query).to_pylist()
     return rows
+
+
+def _print_limits(answers: list[Answer], truths: list[list[dict[str, Any]]]) -> None:
+    """Say how far estimates are off, what every such answer warns of, and what to do about it."""
+    from discreet.answer.answer import EVEN
+
+    stderrs = [abs(far) for answer, real in zip(answers, truths, strict=True) for far in _far(answer, real)]
+    off = sum(far > 2 for far in stderrs)
+    print("All truths lie between low and high. But of the estimates that are not exact and have a stderr,")
+    print(
+        f"{off} of {len(stderrs)} are more than two of it away from the truth, the worst {max(stderrs, default=0):.0f}."
+    )
+    print(f"Every such answer says so:\n  note: {EVEN}")
+    print("What to do: cite low and high. They are closer where the people of a group are more alike: list only the")
+    print("quasi-identifiers that are needed. `discreet compare FILE --policy POLICY` shows what a smaller l gains.\n")
+
+
+def _far(answer: Answer, real: list[dict[str, Any]]) -> Iterator[float]:
+    """How many standard errors each estimate is away from the truth, where there is one to measure by."""
+    name = answer.columns[-4]
+    for row, true in zip(answer.rows(), real, strict=True):
+        if row[f"{name}_stderr"]:
+            yield (row[name] - float(list(true.values())[-1])) / row[f"{name}_stderr"]
 
 
 def _print_beside(answer: Answer, real: list[dict[str, Any]]) -> None:

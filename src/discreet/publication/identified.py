@@ -18,7 +18,9 @@ from discreet.publication.axes import present
 from discreet.table import Table
 from discreet.words import counted
 
-REALLY = "if every row is a person of its own all the same (many share a surname), list {it} in `drop`, which publishes none"
+REALLY = (
+    "if every row is a person of its own all the same (many share a surname), list {it} in `drop`, which publishes none"
+)
 
 
 def check_identified(table: Table, policy: Policy) -> None:
