@@ -34,6 +34,11 @@ from discreet.release.release import Release, open_release
 from discreet.values.columns import is_ordered
 
 REMEMBERED = 256
+EVEN = (
+    (),
+    ("the estimate takes values to lie evenly between the ends of a box, and stderr holds only if they do",),
+    ("the estimate takes all values of a label as equally likely; nothing in the release says that they are",),
+)  # what an estimate stands on where a condition cuts through boxes; see `Matches.cut`
 
 
 def ask(release: Release | str | Path, question: str, *, generalized: bool | Given = False) -> Answer:
@@ -98,9 +103,10 @@ class Session:
                     self._guard(prepared)
                     result = self._engine.run(prepared.sql)
         question = prepared.question
-        width = result.num_columns - len(question.aggregates) - len(question.keys)
+        width = sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
         possibly = self._left_out.notes(question) if self._left_out.most != 0 else _notes(question, result, width)
-        notes = (*about(self.release.promise, self._left_out, question), *possibly)
+        cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
+        notes = (*about(self.release.promise, self._left_out, question), *possibly, *EVEN[cut])
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
 
     def _accelerated(self, prepared: Prepared) -> pa.Table | None:

@@ -29,12 +29,16 @@ FARTHEST = np.finfo(np.float64).max / 4  # distances are added up
 
 @dataclass(frozen=True)
 class Axis:
-    """One quasi-identifier: its codes, its hierarchy if it has one, and whether its values have an order."""
+    """One quasi-identifier: its codes, its hierarchy if it has one, and whether its values have an order.
+
+    Where rows were left out, `ranks` says where its values stood among those of all rows.
+    """
 
     name: str
     codes: Codes
     hierarchy: Hierarchy | None
     ordered: bool
+    ranks: npt.NDArray[np.int32] | None = None
 
     @cached_property
     def levels(self) -> Levels | None:
@@ -52,8 +56,9 @@ class Axis:
         there = np.bincount(codes, minlength=self.codes.size) > 0
         held, codes = np.flatnonzero(there), (np.cumsum(there, dtype=np.int32) - 1)[codes]
         missing = self.codes.missing and bool(held.size) and int(held[-1]) == len(self.codes.domain)
-        domain = self.codes.domain.take(pa.array(held[: held.size - missing]))
-        return replace(self, codes=Codes(codes, domain, missing))
+        values = held[: held.size - missing]
+        domain = self.codes.domain.take(pa.array(values))
+        return replace(self, codes=Codes(codes, domain, missing), ranks=values.astype(np.int32))
 
     @cached_property
     def dimension(self) -> Dimension:
@@ -68,15 +73,19 @@ class Axis:
         """The same with neighbours together, two, four and so on, where there is no hierarchy."""
         if self.levels is not None or not self.ordered:
             return self.dimension
-        present_ = np.arange(len(self.codes.domain), dtype=np.int32)
-        height = max(int(present_.size - 1).bit_length(), 1)
-        nodes = np.stack([present_ >> level for level in range(height + 1)])
         return Dimension(
             self.codes.codes,
             self.codes.size,
-            levels=_with_missing(nodes, missing=self.codes.missing),
+            levels=_with_missing(self.halves, missing=self.codes.missing),
             missing=self.codes.missing,
         )
+
+    @property
+    def halves(self) -> npt.NDArray[np.int32]:
+        """The node of every value if neighbours are put together, two, four and so on up to all."""
+        ranks = np.arange(len(self.codes.domain), dtype=np.int32) if self.ranks is None else self.ranks
+        height = max(int(ranks.max(initial=0)).bit_length(), 1) + (self.ranks is not None)  # others were there, too
+        return np.stack([ranks >> level for level in range(height + 1)])
 
 
 def present(policy: Policy) -> str | None:

@@ -2,17 +2,19 @@
 
 A box is as tight as the rows allow: of a column with an order from the smallest to the largest value
 (or the ends of an interval, where the policy has intervals), of a hierarchy the lowest label that all
-rows share, and of other columns the set of values.
+rows share, and of other columns the set of values. Only where a partition raises whole columns
+(`full_domain`) every box of the release is at the same level of a column: the lowest that holds all groups.
 Source: the tables that all five papers compare with; LeFevre et al. (ICDE 2006) for the boxes.
 Cost: linear in the rows that groups are made from, or in the groups where these are known.
 Claim: boxes_hold_their_rows — every row lies in the box of its group, and no smaller box holds them all.
+Claim: full_domain_shows_one_level — there, any two boxes show the same of a column, or nothing in common.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.guarantees import Histograms
+from discreet.partition import PARTITIONS
 from discreet.partition.spatial.space import common_nodes
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
@@ -64,6 +67,29 @@ class Extents:
         root = (axis.labelled & absent & ~(low > high)) | (level < 0)
         level[root], node[root] = len(axis.levels.nodes) - 1, 0  # only the root holds a missing value too
         return cls(axis, absent, low, high, (), level, node)
+
+    def raised(self) -> Extents:
+        """The same with all groups at one level: the lowest at which each lies in one node, as all do at the root."""
+        nodes = self.axis.halves if self.axis.levels is None else self.axis.levels.nodes
+        some, root = ~self.only_missing, len(nodes) - 1
+        if not some.any():
+            return self
+        if (self.absent & some).any():
+            top = root
+        elif self.axis.levels is None:
+            low, high = self.low[some], self.high[some]
+            top = next(i for i, level in enumerate(nodes) if (level[low] == level[high]).all())
+        else:
+            top = int(self.level[some].max())
+        there = some | (top == root)  # below the root, a missing value is a node of its own
+        code = np.where(some, self.low, 0)
+        if self.axis.levels is not None:
+            held = {"low": code, "high": code, "level": np.full_like(self.level, top), "node": nodes[top][code]}
+            return replace(self, **{name: np.where(there, new, getattr(self, name)) for name, new in held.items()})
+        first, last = ends(np.arange(nodes.shape[1], dtype=np.int32), nodes[top], int(nodes[top].max()) + 1)
+        absent = self.absent | (self.axis.codes.missing and top == root)
+        low, high = (np.where(there, end[nodes[top][code]], own) for end, own in ((first, self.low), (last, self.high)))
+        return replace(self, low=low, high=high, absent=absent)
 
     @property
     def only_missing(self) -> npt.NDArray[np.bool_]:
@@ -150,7 +176,9 @@ class Boxes:
 
     @classmethod
     def of_rows(cls, policy: Policy, axes: Sequence[Axis], groups: Ints, count: int) -> Boxes:
-        return cls(policy, [Extents.of_rows(axis, groups, count) for axis in axes])
+        extents = [Extents.of_rows(axis, groups, count) for axis in axes]
+        one_level = PARTITIONS[policy.grouping].sees == "hierarchies"
+        return cls(policy, [each.raised() for each in extents] if one_level else extents)
 
     def fields(self) -> tuple[FieldSpec, ...]:
         """The columns that show boxes, as the manifest describes them."""

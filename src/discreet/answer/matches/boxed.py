@@ -37,6 +37,10 @@ class Boxed:
     def columns(self) -> tuple[str, ...]:
         return ("fewest", "matched", *(("overlap", "tie") if self.boxes.measured else ()))
 
+    @property
+    def cut(self) -> str | None:
+        return self.boxes.cut
+
     def check(self, question: Question) -> Question:
         check_generalized(question)
         check_joined(question, self.joined)

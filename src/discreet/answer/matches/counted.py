@@ -25,6 +25,7 @@ class Counted:
     exact: ClassVar[bool] = True
     opaque: ClassVar[bool] = True
     blocks: ClassVar[None] = None
+    cut: ClassVar[None] = None
     answer = staticmethod(aggregates.write)
 
     def check(self, question: Question) -> Question:

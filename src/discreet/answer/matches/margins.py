@@ -43,6 +43,7 @@ class Margins:
     key: ClassVar[str] = "margins"
     exact: ClassVar[bool] = True
     opaque: ClassVar[bool] = True
+    cut: ClassVar[None] = None
     blocks: tuple[tuple[str, ...], ...]
     answer = staticmethod(aggregates.write)
 

@@ -55,6 +55,14 @@ class Matches(Protocol):
         """The columns that were shuffled together, if there are more than two such sides."""
         ...
 
+    @property
+    def cut(self) -> str | None:
+        """In SQL how the condition cuts through boxes: 0 not at all, 1 between ends, 2 through labels; None without.
+
+        Where it does, the estimate takes values to lie evenly over a box.
+        """
+        ...
+
     def check(self, question: Question) -> Question:
         """The question, if it can be answered in this way."""
         ...

@@ -49,6 +49,7 @@ class Swapped:
     exact: ClassVar[bool] = True
     opaque: ClassVar[bool] = True
     blocks: ClassVar[None] = None
+    cut: ClassVar[None] = None
     promise: Promise
 
     def check(self, question: Question) -> Question:

@@ -32,7 +32,7 @@ from discreet.answer.question.question import ENDS, Aggregate, Question
 class Plan:
     """What answers a question: tables to be made first, in order, guards to be asked, and the query.
 
-    After the columns of the answer it has one column `least_i` per aggregate, then the keys.
+    After the columns of the answer it has one column `least_i` per aggregate, then the keys, and of boxes `cut`.
     """
 
     tables: Mapping[str, Table]
@@ -83,7 +83,10 @@ def aggregates(context: Context) -> Relations:
 
 
 def layout(context: Context) -> Relations:
-    """The columns of the answer in the order of SELECT, then `least_0`, `least_1` and so on, then all keys."""
+    """The columns of the answer in the order of SELECT, then `least_0` and so on, all keys, and `cut` of boxes.
+
+    Where the estimate takes all values of a label as equally likely there is no stderr: nothing says how far it is off.
+    """
     question = context.question
     query = exp.Select(from_=exp.From(this=exp.to_table("frame")))
     for column in question.columns:
@@ -98,6 +101,8 @@ def layout(context: Context) -> Relations:
                 value = exp.cast(exp.null(), "DOUBLE")
             elif function == "count":
                 value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
+            if part == "stderr" and context.matches.cut is not None:
+                value = exp.Case(ifs=[exp.If(this=piece(f"{context.matches.cut} < 2"), true=value)])
             value = context.left_out.in_sql(value, function, part, exp.column("least", table=name))
             query.append("expressions", exp.alias_(value, f"{column.name}{end}", quoted=True, copy=False))
     for number in range(len(question.aggregates)):
@@ -106,6 +111,8 @@ def layout(context: Context) -> Relations:
         join(query, name, agree("frame", name, context.keys()), left=True)
     for key in columns_of("frame", context.keys()):
         query.append("expressions", exp.alias_(key, f"by_{key.name}", copy=False))
+    if context.matches.cut is not None:
+        query.append("expressions", piece(f"{context.matches.cut} AS cut"))
     return {"layout": _sorted(question, query)}
 
 

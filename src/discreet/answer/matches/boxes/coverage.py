@@ -61,6 +61,7 @@ class Measures:
     def __init__(self, axes: Sequence[Axis]) -> None:
         self.relations: dict[str, exp.Query] = {}
         self.doubtful = False  # whether some share may be unknown
+        self.by_label: exp.Expr = exp.false()  # whether it cuts through a label of a box
         self._axes = {axis.name: axis for axis in axes}
         self._measured = exp.select("boxes.*").from_("boxes")
         self._leaves: dict[Leaf, Coverage] = {}
@@ -109,6 +110,7 @@ class Measures:
         look = exp.select("label", exp.alias_(counted, "n"), "COUNT(*) AS total").from_(f"meanings_{i}")
         self.relations[name] = look.group_by("label")
         self._measured = self._measured.join(name, on=f"boxes.label_{i} = {name}.label", join_type="left")
+        self.by_label = exp.or_(self.by_label, f"boxes.n_{name} > 0 AND boxes.n_{name} < boxes.total_{name}")
         return self._counted(name, UNKNOWN)
 
     def _counted(self, relation: str, otherwise: Coverage) -> Coverage:
@@ -195,6 +197,8 @@ class Measures:
         """The coverage by all points of a box; where they are too many, what the parts of the condition tell."""
         self.doubtful = True
         axes = [self._axes[name] for name in leaf.names]
+        if any(axis.form == "labels" for axis in axes):
+            self.by_label = exp.true()
         for axis in axes:
             self._write(points(axis, MOST_POINTS))
         few = exp.select("boxes.box").from_("boxes")

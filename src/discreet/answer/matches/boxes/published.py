@@ -46,6 +46,7 @@ class PublishedBoxes:
 
     measured: ClassVar[bool] = True
     key: ClassVar[str] = "boxes"
+    cut: ClassVar[str | None] = "COALESCE((SELECT MAX(cut) FROM rated), 0)"
     group: str
     shown: tuple[tuple[Axis, BoxColumn], ...]
 
@@ -123,7 +124,7 @@ class PublishedBoxes:
         """The relations that end with how far each box is covered, and whether some share may be unknown."""
         measures = Measures([axis for axis, _ in self.shown])
         found = measures.covered(exp.true() if condition is None else condition)
-        parts = {"inside": found.every, "touched": found.some, "share": found.share}
+        parts = {"inside": found.every, "touched": found.some, "share": found.share, "by_label": measures.by_label}
         covered = exp.select("grp", "people", *(exp.alias_(each, name) for name, each in parts.items()))
         covered = covered.from_(exp.to_table("measured").as_("boxes"))
         return {**measures.relations, "covered": covered}, measures.doubtful
@@ -157,7 +158,8 @@ KNOWN = """
 UNKNOWN = "SELECT COUNT(*) FROM covered WHERE share IS NULL AND touched AND NOT inside"
 RATED = """
     SELECT grp, people, inside, touched,
-           CASE WHEN inside OR share > 1 THEN 1.0 WHEN NOT touched OR share < 0 THEN 0.0 ELSE share END AS part
+           CASE WHEN inside OR share > 1 THEN 1.0 WHEN NOT touched OR share < 0 THEN 0.0 ELSE share END AS part,
+           CASE WHEN inside OR NOT touched THEN 0 WHEN by_label THEN 2 ELSE 1 END AS cut
     FROM covered
 """
 HITS = """

@@ -48,6 +48,7 @@ class TightBoxes:
     """
 
     measured: ClassVar[bool] = False  # such boxes tell no expected number of matching rows
+    cut: ClassVar[str | None] = None
     group: str
     axes: tuple[Axis, ...]
     given: tuple[int, ...] = ()
