@@ -44,6 +44,7 @@ lint: $(STAMP)test
 
 bench: $(STAMP)bench
 	$(BIN)/python bench/publish.py
+	$(BIN)/python bench/checks.py
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/partition.py
 	$(BIN)/python bench/permutation.py

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 class Cost:
     seconds: float
     gigabytes: float
+    processor: float  # seconds of it, on all cores: what a busy machine does not change much
 
 
 def seconds(*acts: Callable[[], object], times: int = 3, warm_up: bool = False) -> list[float]:
@@ -37,14 +38,20 @@ def cost(
     for _ in range(times):
         with spawn.Pool(1) as pool:
             costs.append(pool.apply(_run, (act, arguments, warm_up)))
-    return Cost(statistics.median(c.seconds for c in costs), max(c.gigabytes for c in costs))
+    return Cost(
+        statistics.median(c.seconds for c in costs),
+        max(c.gigabytes for c in costs),
+        statistics.median(c.processor for c in costs),
+    )
 
 
 def _run(act: Callable[..., None], arguments: tuple[object, ...], warm_up: tuple[object, ...] | None) -> Cost:
     if warm_up is not None:
         act(*warm_up)
+    start = time.process_time()
     (taken,) = seconds(lambda: act(*arguments), times=1)
-    return Cost(taken, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+    processor = time.process_time() - start
+    return Cost(taken, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, processor)
 
 
 def verdict(measured: float, limit: float) -> str:
