@@ -19,6 +19,8 @@ said with a `DiscreetWarning`.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -101,9 +103,12 @@ class UnacceptedError(DiscreetError):
     def __init__(self, warnings: Sequence[DiscreetWarning]) -> None:
         self.warnings = tuple(warnings)
         lines = "".join(f"\n  {warning}" for warning in self.warnings)
+        name = self.warnings[0].name
+        bare = re.fullmatch(r"[\w.-]+", name, re.ASCII)  # of TOML: others stand in quotes
+        key = name if bare else json.dumps(name, ensure_ascii=False)
         super().__init__(
             f"nothing was published, because of what the policy does not accept:{lines}",
-            hint=f'mend it, or accept it in the policy with the reason: accept.{self.warnings[0].name} = "…"',
+            hint=f'mend it, or accept it in the policy with the reason: accept.{key} = "…"',
         )
 
 

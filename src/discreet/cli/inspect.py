@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from discreet.cli import show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from discreet.table.telling import Telling
 
 
 def inspect(
@@ -62,5 +67,30 @@ def inspect(
             f"\n{value.sensitive}: {value.distinct:,} distinct values, the top one in {value.top_share:.1%} of the rows"
         )
         print(f"  the largest guarantee l that this column allows is {value.largest_l}")
+        _print_tells(profile.tells, value.sensitive)
     if not profile.quasi:
         print("\nNext: --quasi with the columns an outsider may know, --sensitive with the one to protect")
+
+
+def _print_tells(tells: Sequence[Telling], sensitive: str) -> None:
+    """What quasi-identifiers tell of the sensitive value, beside a blind guess."""
+    if not tells:
+        return
+    print(f"\nPeople whose {sensitive} is nearly certain to whoever knows a column, or two:\n")
+    show.as_table(
+        ["known", "people", "share", "right", "blind guess", "too few alike"],
+        [
+            [
+                " and ".join(telling.columns),
+                f"{telling.told:,}",
+                f"{telling.told / telling.rows:.1%}",
+                f"{telling.certainty:.1%}" if telling.told else "–",
+                f"{telling.blind:.1%}",
+                f"{telling.rows - telling.judged:,}",
+            ]
+            for telling in tells
+        ],
+    )
+    drawn = max(telling.rows for telling in tells)
+    if any(telling.sampled for telling in tells):
+        print(f"  measured on {drawn:,} rows drawn at random, and pairs on fewer")

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from discreet.errors import InputError
 from discreet.table.table import RELATION, Table
+from discreet.table.telling import Telling, tellings
 from discreet.values.columns import Column
 from discreet.words import nearest
 
@@ -48,13 +49,17 @@ class SensitiveProfile:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The profile of a private table. It is the steward's to read: never publish it."""
+    """The profile of a private table. It is the steward's to read: never publish it.
+
+    `tells` has what each quasi-identifier tells of the sensitive value, and the pairs that tell more.
+    """
 
     name: str
     rows: int
     columns: tuple[ColumnProfile, ...]
     quasi: QuasiProfile | None
     sensitive: SensitiveProfile | None
+    tells: tuple[Telling, ...] = ()
 
 
 def profile(table: Table, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
@@ -69,6 +74,7 @@ def profile(table: Table, *, quasi: Sequence[str] = (), sensitive: str | None = 
         columns,
         _quasi(table, tuple(quasi)) if quasi else None,
         _sensitive(table, sensitive) if sensitive else None,
+        tellings(table, quasi, sensitive) if sensitive else (),
     )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
@@ -69,9 +71,10 @@ class Table:
             return query
         return query.where(exp.column(present, quoted=True).is_(exp.null()).not_())
 
-    def codes(self, name: str, *, present: str | None = None) -> Codes:
-        """One column as integer codes, in row order."""
-        return encode(self._column(self.select([name], present=present)))
+    def codes(self, name: str, *, present: str | None = None, at: npt.NDArray[np.integer[Any]] | None = None) -> Codes:
+        """One column as integer codes, in row order: of all rows, or of those at some places."""
+        column = self._column(self.select([name], present=present))
+        return encode(column if at is None else column.take(pa.array(at)))
 
     def _column(self, query: exp.Select) -> pa.ChunkedArray:
         """The first column of a query over the table."""

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import DiscreetWarning, UnacceptedError
+from discreet.warnings.lookalikes import lookalikes
+from discreet.warnings.tells import tells
 
 if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.draft import Draft, Prepared
 
-BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = ()
-AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = ()
+BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (tells,)
+AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (lookalikes,)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 
 

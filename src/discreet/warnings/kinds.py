@@ -12,6 +12,8 @@ from discreet.errors import Mistake
 from discreet.words import nearest
 
 KINDS: Mapping[str, str] = {
+    "lookalikes": "sensitive values that differ only in how they are written are counted as different",
+    "tells": "a quasi-identifier, or two together, tell the sensitive value of not a few people",
     "public": "the public table of a join lists people twice, without an identifier, or otherwise than the microdata",
 }
 

@@ -1,0 +1,79 @@
+"""Quasi-identifiers that tell the sensitive value: no group can hide what a column gives away by itself.
+
+A guarantee is about what groups show. It says nothing of somebody who knows that a code stands for one diagnosis, or
+that nobody below a certain age is employed: whoever knows such a column of a person knows the value, in any group.
+What is measured, and how, is told in `discreet.table.certainty` and `discreet.table.telling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import floor
+from typing import Any
+
+from discreet.errors import DiscreetWarning
+from discreet.publication.axes import present
+from discreet.publication.draft import Prepared
+from discreet.table.telling import Part, Telling, tellings
+
+FEWEST = 50  # people, and at least this share of all of them, whom a column must tell to be worth a word
+LEAST = 0.01
+
+
+def tells(prepared: Prepared) -> Iterator[DiscreetWarning]:
+    """A warning for every column, and for the riskiest pairs, that tell the value of not a few people."""
+    policy = prepared.policy
+    if policy.sensitive is None:
+        return
+    found = tellings(prepared.table, policy.quasi, policy.sensitive, ordered=policy.ordered, present=present(policy))
+    for telling in found:
+        if telling.told >= max(FEWEST, LEAST * telling.rows):
+            yield _warning(telling, policy.sensitive)
+
+
+def _warning(telling: Telling, sensitive: str) -> DiscreetWarning:
+    columns, alone = " and ".join(f"`{name}`" for name in telling.columns), len(telling.columns) == 1
+    verb = "determine" if telling.outright else "tell"
+    what = f"a narrow band of `{sensitive}`" if telling.banded else f"`{sensitive}`"
+    name = f"tells.{'+'.join(telling.columns)}"
+    known = "the one can say the other" if alone else "both can say it"
+    coarser = f"make {columns} coarser, or drop {'it' if alone else 'one of them'}"
+    return DiscreetWarning(
+        name,
+        f"{columns} {verb}{'s' if alone else ''} {what} of {_people(telling)}: whoever knows {known}, "
+        f"and is right in {_share(telling.certainty)} of cases, where a blind guess is right in "
+        f"{_share(telling.blind)}; {_examples(telling, sensitive)}",
+        hint=f"no group can hide this: {coarser}, or accept `{name}` with the reason why it may be known",
+        refuses=telling.outright,
+    )
+
+
+def _people(telling: Telling) -> str:
+    """Of whom the value is told."""
+    share = _share(telling.told / telling.rows)
+    if telling.sampled:
+        return f"{share} of the people (by {telling.rows:,} of them, drawn at random)"
+    return f"{telling.told:,} of {telling.rows:,} people ({share})"
+
+
+def _share(part: float) -> str:
+    """A share in percent, rounded down: what is not certain is not called so."""
+    return f"{floor(part * 1000 + 1e-9) / 10:.1f}%"
+
+
+def _examples(telling: Telling, sensitive: str) -> str:
+    """The largest parts of the table that are told, in words."""
+    told = "; ".join(_example(part, telling.columns, sensitive) for part in telling.parts)
+    return f"for example, {told}"
+
+
+def _example(part: Part, columns: tuple[str, ...], sensitive: str) -> str:
+    ends = zip(columns, part.low, part.high, strict=True)
+    given = ", ".join(f"{name} = {_span(low, high)}" for name, low, high in ends)
+    return f"{part.held:,} of {part.rows:,} with {given} have {sensitive} = {_span(part.least, part.most)}"
+
+
+def _span(low: Any, high: Any) -> str:
+    """A value, or a range of values, in words."""
+    low, high = ("missing" if end is None else str(end) for end in (low, high))
+    return low if low == high else f"{low} to {high}"
