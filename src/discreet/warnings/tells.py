@@ -25,7 +25,14 @@ def tells(prepared: Prepared) -> Iterator[DiscreetWarning]:
     policy = prepared.policy
     if policy.sensitive is None:
         return
-    found = tellings(prepared.table, policy.quasi, policy.sensitive, ordered=policy.ordered, present=present(policy))
+    found = tellings(
+        prepared.table,
+        policy.quasi,
+        policy.sensitive,
+        codes=prepared.sensitive,
+        ordered=policy.ordered,
+        present=present(policy),
+    )
     for telling in found:
         if telling.told >= max(FEWEST, LEAST * telling.rows):
             yield _warning(telling, policy.sensitive)
