@@ -20,6 +20,7 @@ from discreet.answer.left_out import LeftOut, about
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
 from discreet.answer.matches.boxes import Given, PublishedBoxes, TightBoxes
+from discreet.answer.people import CountOfPeople
 from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends, needed
 from discreet.answer.plan.plan import Plan, plan
 from discreet.answer.plan.shapes import MARK, abstracted, filled, shape
@@ -94,6 +95,9 @@ class Session:
         """Answer one question; if `generalized`, from the boxes of the groups alone."""
         with self._lock:
             self._check_open()
+            people = CountOfPeople.read(sql, self.release.promise)
+            if people is not None:
+                return self._people(sql, people, generalized=generalized)
             matches = self.matches(generalized=generalized)
             prepared = self._prepare(sql, matches)
             with _computed():
@@ -108,6 +112,15 @@ class Session:
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
         notes = (*about(self.release.promise, self._left_out, question), *possibly, *EVEN[cut])
         return Answer(sql, result.select(range(width)), prepared.sql, notes)
+
+    def _people(self, sql: str, asked: CountOfPeople, *, generalized: bool | Given) -> Answer:
+        """Count people and not rows."""
+        if generalized is not False:
+            raise QueryError("boxes tell no people apart", hint="ask for COUNT(*), or of the release as it is")
+        with _computed():
+            self._make({name: self._base[name] for name in ("qit", "st")})
+            result, query = asked.answer(self._engine)
+        return Answer(sql, result, query, tuple(about(self.release.promise, self._left_out, asked.question)))
 
     def _accelerated(self, prepared: Prepared) -> pa.Table | None:
         """The answer from the relations of the accelerator; None where it leaves the question to the plan."""
@@ -125,6 +138,10 @@ class Session:
         """The statements that make a question's tables from the files, its guards, and the query that answers it."""
         with self._lock:
             self._check_open()
+            if CountOfPeople.read(sql, self.release.promise) is not None:
+                raise QueryError(
+                    "how people are counted is not one query", hint="see `sql` of the answer for what is read"
+                )
             matches = self.matches(generalized=generalized)
             prepared = self._prepare(sql, matches)
             statements = [

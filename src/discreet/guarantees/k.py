@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class K(Plain):
     threshold: int
     name: ClassVar[str] = "k"
+    people: ClassVar[bool] = True
     promise: ClassVar[str] = "every person shares a group with at least {less} others"
     of_values: ClassVar[bool] = False
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class L(Plain):
     threshold: int
     name: ClassVar[str] = "l"
+    people: ClassVar[bool] = True
     promise: ClassVar[str] = "in every group, no sensitive value is held by more than 1 in {threshold} people"
     remedy: ClassVar[str] = "coarsen or split the frequent value"
 

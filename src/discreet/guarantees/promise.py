@@ -30,6 +30,7 @@ class Promise(Protocol):
     integral: ClassVar[bool]
     weakest: ClassVar[float]  # a smaller threshold promises nothing, or, if smaller ones are stronger, cannot be kept
     needs: ClassVar[tuple[Fact, ...]]
+    people: ClassVar[bool]  # whether it is defined for people who have several rows
     of_values: ClassVar[bool]  # whether it is about sensitive values, and not about rows alone
     monotone: ClassVar[bool]  # whether two groups that keep it keep it as one
     together: ClassVar[Mapping[str, str]]  # what must be promised with it, and what that is then
@@ -66,6 +67,7 @@ class Plain:
     integral: ClassVar[bool] = True
     weakest: ClassVar[float] = 2
     needs: ClassVar[tuple[Fact, ...]] = ()
+    people: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     together: ClassVar[Mapping[str, str]] = {}

@@ -63,6 +63,7 @@ class Partition:
     sees: Sight = "nothing"
     keeps: tuple[str, ...] = ()
     needs: str | None = None
+    people: bool = False  # whether it can group people who have several rows
     selects: bool = False  # whether it can be told that only some rows are needed
     options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
 
@@ -104,8 +105,8 @@ PARTITIONS = {
     partition.name: partition
     for partition in (
         Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
-        Partition("deal", "histogram"),
-        Partition("local", "spatial", sees="codes"),
+        Partition("deal", "histogram", people=True),
+        Partition("local", "spatial", sees="codes", people=True),
         Partition(
             "cluster",
             "spatial.cluster",

@@ -60,7 +60,7 @@ def _texts(values: Mapping[str, Any]) -> Iterator[Mistake]:
     together = values.get("together", ())
     if not isinstance(together, list | tuple) or not all(map(_is_texts, together)):
         yield Mistake("together", f'expected lists of column names, like [["age", "sex"]], got {shown(together)}')
-    for key in ("sensitive", "name", "join"):
+    for key in ("sensitive", "person", "name", "join"):
         if key in values and not (isinstance(values[key], str) and values[key]):
             yield Mistake(key, f"expected a text, got {shown(values[key])}")
 
@@ -78,9 +78,9 @@ def _words(values: Mapping[str, Any], meant: Meant) -> Iterator[Mistake]:
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Mistake]:
     seen: dict[str, str] = {}
-    for key in ("identifiers", "quasi", "sensitive", "drop"):
+    for key in ("identifiers", "person", "quasi", "sensitive", "drop"):
         value = values.get(key, ())
-        columns = [value] if key == "sensitive" else value
+        columns = [value] if key in {"person", "sensitive"} else value
         for column in columns if isinstance(columns, list | tuple) else ():
             if not isinstance(column, str) or not column:
                 continue
@@ -130,6 +130,7 @@ def _columns(meant: Meant, columns: Mapping[str, Any]) -> Iterator[Mistake]:
     """Every column that a policy names and the table lacks, or the table has and the policy leaves out."""
     named: list[tuple[str, str]] = [
         *(("identifiers", name) for name in meant.identifiers or ()),
+        *(("person", name) for name in (meant.person,) if name),
         *(("quasi", name) for name in meant.quasi or ()),
         *(("sensitive", name) for name in (meant.sensitive,) if name is not None),
         *(("drop", name) for name in meant.drop or ()),
@@ -145,9 +146,9 @@ def _columns(meant: Meant, columns: Mapping[str, Any]) -> Iterator[Mistake]:
                 yield Mistake("drop", f'the column `{name}` {what}, or set drop = "rest"')
     yield from _measured(meant, columns.get(meant.sensitive or ""))
     for role, name in named:
-        if role in {"quasi", "sensitive"} and name in columns and columns[name].kind is None:
-            what = f"the column `{name}` has the type {columns[name].type}, which cannot be published"
-            yield Mistake(role, f"{what}; drop it")
+        if role in {"person", "quasi", "sensitive"} and name in columns and columns[name].kind is None:
+            what = "by which people cannot be told apart" if role == "person" else "which cannot be published"
+            yield Mistake(role, f"the column `{name}` has the type {columns[name].type}, {what}; drop it")
 
 
 def _measured(meant: Meant, sensitive: Any) -> Iterator[Mistake]:

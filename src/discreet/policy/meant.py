@@ -15,7 +15,7 @@ from discreet.publication import PUBLICATIONS
 from discreet.words import closest
 
 KEYS = (
-    *("name", "identifiers", "quasi", "sensitive", "drop"),
+    *("name", "identifiers", "person", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
     *("hierarchies", "ordered", "options", "join", "together", "accept"),
 )
@@ -38,6 +38,7 @@ class Meant:
     drop: tuple[str, ...] | None
     ordered: tuple[str, ...] | None
     sensitive: str | None
+    person: str | None
     join: str | None
     together: tuple[tuple[str, ...], ...] | None
     partition: str | None
@@ -60,6 +61,7 @@ class Meant:
             drop=None if isinstance(given.get("drop"), str) else _names(given.get("drop", ())),
             ordered=_names(given.get("ordered", ())),
             sensitive=_text("sensitive", given),
+            person=_text("person", given),
             join=_text("join", given),
             together=_blocks(given.get("together")),
             partition=_word("partition", given),

@@ -33,6 +33,7 @@ def method_mistakes(meant: Meant) -> Iterator[Mistake]:
     partition = PARTITIONS.get(meant.partition or "") if meant.grouped else None
     if partition is not None and guarantee:
         yield from _partition(partition, guarantee)
+    yield from _people(meant)
     yield from _hierarchies(meant)
     yield from _trees(meant, partition)
     yield from _publication(meant)
@@ -51,6 +52,21 @@ def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[M
     if rows >= PROMISES["l"].weakest and any(threshold > rows for threshold in sound.values()):
         what = f"makes groups of l = {rows} rows, too few for the other promises"
         yield Mistake("partition", f"`{partition.name}` {what}; {others}")
+
+
+def _people(meant: Meant) -> Iterator[Mistake]:
+    """What cannot be had, or not yet, where people have several rows."""
+    if meant.person is None:
+        return
+    chosen: list[tuple[str, str, Mapping[str, Any]]] = [
+        ("publication", meant.publication or "", PUBLICATIONS),
+        ("partition", meant.grouping or "", PARTITIONS),
+        *((f"guarantee.{name}", name, PROMISES) for name in meant.guarantee or {}),
+    ]
+    for key, name, known in chosen:
+        if name in known and not known[name].people:
+            able = " or ".join(f"`{other}`" for other, each in known.items() if each.people)
+            yield Mistake(key, f"`{name}` takes every row for a person, and the policy has a `person`; use {able}")
 
 
 def _hierarchies(meant: Meant) -> Iterator[Mistake]:

@@ -28,6 +28,9 @@ class Policy:
     "mondrian" where boxes are shown, "cluster" where all columns are shuffled, and "local" elsewhere. The
     publication "swap" has none, and promises nothing: its guarantee only sizes the windows in which values are swapped.
 
+    Where people have several rows, `person` is the column that tells them apart: then groups count people, and all that
+    is promised is about people. It is not published either.
+
     `hierarchies` say of some quasi-identifiers what belongs together (see `discreet.hierarchies`), `ordered` which
     texts have an order, `options` how the partition or the publication goes about it, and `join` by which identifier
     the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together. `accept`
@@ -37,6 +40,7 @@ class Policy:
     quasi: Sequence[str]
     guarantee: Mapping[str, float]
     sensitive: str | None = None
+    person: str | None = None
     identifiers: Sequence[str] = ()
     drop: Sequence[str] | Literal["rest"] = ()
     partition: str = "auto"
@@ -69,7 +73,7 @@ class Policy:
     def _given(self) -> dict[str, Any]:
         """The keys as a file would have them: texts that are not given are left out."""
         values = {key.name: getattr(self, key.name) for key in fields(self)}
-        left_out = {key for key in ("name", "join", "together", "sensitive") if values[key] is None}
+        left_out = {key for key in ("name", "join", "together", "sensitive", "person") if values[key] is None}
         return {key: value for key, value in values.items() if key not in left_out}
 
     @classmethod

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from sqlglot import exp
+
 from discreet.publication.draft import Draft, ascending, number, store_rows
 from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
@@ -21,7 +23,8 @@ from discreet.release.write import FileToWrite
 def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The quasi-identifier table (QIT) and the sensitive table (ST)."""
     group, count, sensitive = draft.group, draft.count, draft.policy.sensitive_column
-    qit = TableSpec(fields=(*map(draft.field, draft.policy.quasi), number(group)), foreign_keys=(link(group, "st"),))
+    shown = (*map(draft.field, draft.policy.quasi), *map(number, draft.persons), number(group))
+    qit = TableSpec(fields=shown, foreign_keys=(link(group, "st"),))
     st = TableSpec(fields=(number(group), draft.field(sensitive), number(count)))
     return (
         FileToWrite("qit", qit, lambda path: _store_qit(draft, path)),
@@ -30,8 +33,11 @@ def _files(draft: Draft) -> Sequence[FileToWrite]:
 
 
 def _store_qit(draft: Draft, path: Path) -> None:
-    with draft.rows([*draft.policy.quasi]) as rows:
-        draft.table.engine.store(rows.order_by(*map(ascending, (draft.group, *draft.policy.quasi))), path)
+    quasi, persons = draft.policy.quasi, draft.persons
+    shown = [exp.column(name, quoted=True) for name in (*quasi, *persons, draft.group)]
+    with draft.rows([*quasi], also=persons) as rows:
+        ordered = rows.order_by(*map(ascending, (draft.group, *quasi, *persons)))
+        draft.table.engine.store(ordered.select(*shown, append=False) if persons else ordered, path)
     draft.table.check_unchanged()
 
 
@@ -39,4 +45,4 @@ def _store_st(draft: Draft, path: Path) -> None:
     store_rows(draft.counts(), path)
 
 
-PUBLICATION = Publication(_files, compared=("anatomize", "deal", "local"), ranges=("min_sum", "tightest"))
+PUBLICATION = Publication(_files, people=True, compared=("anatomize", "deal", "local"), ranges=("min_sum", "tightest"))

@@ -23,6 +23,7 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
 from discreet.publication.axes import Axis, present
 from discreet.publication.groups import counts
+from discreet.publication.people import People
 from discreet.release.layouts.file import named
 from discreet.release.manifest import FieldSpec
 from discreet.table import Table
@@ -35,7 +36,8 @@ from discreet.values.random import RandomSource
 class Prepared:
     """A table that fits its policy: its sensitive values as codes, and what is promised of them.
 
-    `public` is the table that a join draws on. What is doubtful is told to `warn`.
+    `public` is the table that a join draws on, `people` whose each row is, where people may have several. What is
+    doubtful is told to `warn`.
     """
 
     table: Table
@@ -44,6 +46,7 @@ class Prepared:
     guarantee: Guarantee
     secret: RandomSource
     public: Table | None = None
+    people: People | None = None
     warn: Callable[[DiscreetWarning], None] = warnings.warn
 
 
@@ -76,6 +79,7 @@ class Draft:
     axes: Sequence[Axis] = ()
     kept: npt.NDArray[np.bool_] | None = None
     shown: Any = None
+    people: People | None = None
 
     @cached_property
     def group(self) -> str:
@@ -91,6 +95,11 @@ class Draft:
     def row(self) -> str:
         """The name of the column that numbers the published rows."""
         return self.fresh("row")
+
+    @cached_property
+    def persons(self) -> dict[str, pa.Array]:
+        """The column that numbers the person of every row, where people have several."""
+        return {} if self.people is None else {self.fresh("person"): pa.array(self.people.numbers)}
 
     def fresh(self, wanted: str) -> str:
         """A column name that no published column has."""

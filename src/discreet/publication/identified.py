@@ -18,9 +18,8 @@ from discreet.publication.axes import present
 from discreet.table import Table
 from discreet.words import counted
 
-REALLY = (
-    "if every row is a person of its own all the same (many share a surname), list {it} in `drop`, which publishes none"
-)
+REALLY = "if every row is another person all the same (many share a surname), list {it} in `drop`, which publishes none"
+PERSON = 'set person = "{}" (in place of identifiers) if it tells people apart: then groups count people; or '
 
 
 def check_identified(table: Table, policy: Policy) -> None:
@@ -49,7 +48,7 @@ def check_identified(table: Table, policy: Policy) -> None:
             f"{what} {'repeat, taken together' if several else 'repeats'}: {rows:,} rows are of"
             f" {counted(people, 'person', 'people')}. Groups would count rows and not people, and what is promised of"
             " people would not be true",
-            hint=f"publish one row per person; {really}",
+            hint=f"{'' if several else PERSON.format(policy.identifiers[0])}publish one row per person; {really}",
         )
 
 

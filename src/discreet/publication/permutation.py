@@ -25,7 +25,7 @@ from discreet.release.write import FileToWrite
 def _files(draft: Draft) -> Sequence[FileToWrite]:
     """The permuted table, and the mapping of its rows to groups."""
     row, group, policy = number(draft.row), number(draft.group), draft.policy
-    shown = map(draft.field, (*policy.quasi, policy.sensitive_column))
+    shown = (*map(draft.field, policy.quasi), *map(number, draft.persons), draft.field(policy.sensitive_column))
     permuted = TableSpec(fields=(row, *shown), foreign_keys=(link(draft.row, "mapping"),))
     return (
         FileToWrite("permuted", permuted, lambda path: _store_permuted(draft, path)),
@@ -34,10 +34,11 @@ def _files(draft: Draft) -> Sequence[FileToWrite]:
 
 
 def _store_permuted(draft: Draft, path: Path) -> None:
-    quasi, sensitive = draft.policy.quasi, draft.policy.sensitive_column
+    quasi, sensitive = (*draft.policy.quasi, *draft.persons), draft.policy.sensitive_column
     place = exp.alias_(exp.Window(this=exp.RowNumber()), draft.row, quoted=True)
     shown = [exp.column(name, quoted=True) for name in (*quasi, sensitive)]
-    with draft.rows([*quasi], also={sensitive: draft.sensitive.decode(shuffled(draft))}) as rows:
+    values = draft.sensitive.decode(shuffled(draft))
+    with draft.rows([*draft.policy.quasi], also={**draft.persons, sensitive: values}) as rows:
         ordered = rows.order_by(*map(ascending, (draft.group, *quasi, sensitive))).subquery("rows in order")
         draft.table.engine.store(exp.select(place, *shown).from_(ordered), path)
     draft.table.check_unchanged()
@@ -60,4 +61,4 @@ def shuffled(draft: Draft) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     return given
 
 
-PUBLICATION = Publication(_files, compared=("local",), ranges=("min_sum", "tightest"), numeric=True)
+PUBLICATION = Publication(_files, people=True, compared=("local",), ranges=("min_sum", "tightest"), numeric=True)

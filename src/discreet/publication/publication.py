@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import Mistake
 from discreet.guarantees import Guarantee, gaps, sentences
+from discreet.words import counted
 
 if TYPE_CHECKING:
     from discreet.policy import Policy
@@ -31,7 +32,8 @@ def by_partition(prepared: Prepared) -> Grouped:
 
 def in_groups(promise: Promise) -> Iterator[str]:
     """How large a release is, and what it promises of its groups."""
-    yield f"{promise.rows:,} rows in {promise.groups:,} groups, verified"
+    of_people = "" if promise.people is None else f" of {counted(promise.people, 'person', 'people')}"
+    yield f"{promise.rows:,} rows{of_people} in {promise.groups:,} groups, verified"
     yield from (f"promised: {sentence}" for sentence in sentences(promise.guarantee))
     yield from (f"not promised: {gap}" for gap in gaps(promise.guarantee))
     if promise.sensitive is None:
@@ -60,5 +62,6 @@ class Publication:
     boxed: bool = False  # whether quasi-identifiers are shown as boxes
     numeric: bool = False  # whether sensitive values must have an order and distances
     grouped: bool = True  # false for a baseline: it forms no groups, and promises nothing
+    people: bool = False  # whether it can show people who have several rows
     needs_sensitive: bool = True
     needs_public: bool = False

@@ -23,6 +23,7 @@ from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
 from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.publication.identified import check_identified
+from discreet.publication.people import People
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise
 from discreet.release.write import free, write
@@ -92,11 +93,13 @@ def _opened(source: Any, opened: ExitStack) -> Table:
 def prepare(table: Table, policy: Policy, secret: RandomSource, *, public: Table | None = None) -> Prepared:
     """Encode the sensitive values of a table that fits its policy; raise if no partition could keep the guarantee."""
     sensitive = _sensitive(table, policy)
-    check_identified(table, policy)
+    people = None if policy.person is None else People.of(table, policy, secret)
+    if people is None:
+        check_identified(table, policy)
     guarantee = _promised(policy, sensitive)
     of_values = PUBLICATIONS[policy.publication].of_values(policy, guarantee)
     _feasible(of_values, sensitive, policy.sensitive or "")
-    return Prepared(table, policy, sensitive, guarantee, secret, public)
+    return Prepared(table, policy, sensitive, guarantee, secret, public, people)
 
 
 def grouped(table: Table, policy: Policy, secret: RandomSource) -> npt.NDArray[np.int32]:
@@ -140,13 +143,20 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
     # what is promised may be about all rows that are published: those that were left out are none of them
     if not publication.of_values(policy, _promised(policy, sensitive)).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
-    return Draft(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown)
+    people = prepared.people
+    if people is not None and not people.holds(groups, histograms, policy.guarantee):
+        raise InternalError(
+            f"the partition `{policy.grouping}` broke the guarantee about people; nothing was published"
+        )
+    return Draft(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown, people)
 
 
 def _write(draft: Draft, *, to: Path, format: Literal["parquet", "csv"], progress: Callable[[str], None]) -> Release:
     """Write a draft; the release says how many rows of the table are not in it."""
     publication, rows = PUBLICATIONS[draft.policy.publication], int(draft.groups.size)
     counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
+    if draft.people is not None:
+        counted["people"] = draft.people.number
     about = {"for_publication": not draft.secret.seeded, **counted, **publication.members(draft)}
     promise = describe(draft.policy, **about)
     release = write(to, promise, publication.files(draft), format=format, progress=progress)
@@ -156,7 +166,7 @@ def _write(draft: Draft, *, to: Path, format: Literal["parquet", "csv"], progres
 
 def describe(policy: Policy, **more: Any) -> Promise:
     """What a manifest says: what the policy does, and `more` that is counted, or that only some publications have."""
-    group, count, row = (fresh(name, policy.columns) for name in ("group", "count", "row"))
+    group, count, row, person = (fresh(name, policy.columns) for name in ("group", "count", "row", "person"))
     about = {
         "format": FORMAT,
         "publication": policy.publication,
@@ -168,6 +178,7 @@ def describe(policy: Policy, **more: Any) -> Promise:
         "group": group,
         "count": count,
         "row": row,
+        "person": None if policy.person is None else person,
         "missing_sensitive": policy.missing_sensitive,
         "suppression": policy.options.get("suppression") or None,
     }

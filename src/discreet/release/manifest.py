@@ -128,6 +128,8 @@ class Promise(_Model):
     row: str
     rows: int
     groups: int
+    people: int | None = None  # how many people the rows are of, where these may have several
+    person: str | None = None  # and the column that numbers them
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
@@ -149,6 +151,11 @@ class Promise(_Model):
         """The columns of the table that are published: the quasi-identifiers, and the sensitive one if there is one."""
         return self.quasi if self.sensitive is None else (*self.quasi, self.sensitive)
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """What stands on a row as it is: the quasi-identifiers, and whose it is where people may have several."""
+        return self.quasi if self.person is None else (*self.quasi, self.person)
+
     def member(self, kind: type[Member], name: str | None = None) -> Member:
         """What the manifest says of its publication alone, under the publication's name or another."""
         found = getattr(self, name or self.publication, None)
@@ -158,6 +165,11 @@ class Promise(_Model):
             raise ReleaseError(
                 f"the manifest does not say what `{self.publication}` needs", hint="get the release anew"
             ) from None
+
+    @property
+    def about(self) -> str:
+        """How many rows there are, and of how many people."""
+        return f"{self.rows} people" if self.people is None else f"{self.rows} rows of {self.people} people"
 
     def told(self) -> str:
         """The guarantee in a line."""

@@ -36,6 +36,9 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
     if promised and (len(promised & {"l", "distinct_l"}) != 1 or not promised <= {"l", "distinct_l", "k"}):
         told = ", ".join(map(str, policy.guarantee or ()))
         yield Mistake("guarantee", f"a vault promises l or distinct_l, alone or with k, got {told}; write {{ l = 4 }}")
+    if policy.person is not None:
+        what = "a vault takes one row of every person, and cannot yet keep several together"
+        yield Mistake("person", f"{what}; append one row per person, and list the column in `identifiers`")
     for key in ("hierarchies", "ordered"):
         if getattr(policy, key):
             yield Mistake(key, "a vault knows ranges of numbers and dates, and sets of other values; leave it out")

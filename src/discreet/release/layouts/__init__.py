@@ -81,6 +81,10 @@ def _members(promise: Promise, layout: Layout) -> Iterator[str]:
         meant = {}
     if own != meant:
         yield f"its member `{promise.publication}` is missing, or not as a release by `{promise.publication}` has it"
+    if (promise.person is None) != (promise.people is None):
+        yield "it says which column numbers people, or how many there are, and not both"
+    if promise.person is not None and not (layout.people and promise.guarantee.keys() <= {"k", "l"}):
+        yield "people with several rows are shown by `anatomy` and `permutation` alone, and promised `k` and `l` alone"
     if promise.sensitive is None and layout.needs_sensitive:
         yield "only a full permutation can do without a sensitive column"
 
@@ -88,6 +92,8 @@ def _members(promise: Promise, layout: Layout) -> Iterator[str]:
 def _names(promise: Promise, layout: Layout) -> Iterator[str]:
     """Our own columns must have their usual names; only an underscore tells them from columns of the table."""
     ours = [("group", promise.group), ("count", promise.count), ("row", promise.row), *layout.names(promise)]
+    if promise.person is not None:
+        ours.append(("person", promise.person))
     roles = [*promise.columns, *(name for _, name in ours)]
     if len({name.lower() for name in roles}) != len(roles):
         yield "a column has two roles"

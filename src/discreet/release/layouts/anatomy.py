@@ -12,20 +12,20 @@ from discreet.release.manifest import Manifest, Promise
 def _files(promise: Promise) -> dict[str, File]:
     group, count = promise.group, promise.count
     return {
-        "qit": File((*promise.quasi, group), (group,), (link(group, "st"),)),
+        "qit": File((*promise.shown, group), (*promise.shown[len(promise.quasi) :], group), (link(group, "st"),)),
         "st": File((group, promise.sensitive_column, count), (group, count)),
     }
 
 
 def _orders(promise: Promise) -> list[Order]:
     group = promise.group
-    return [(("qit",), (group, *promise.quasi), False), (("st",), (group, promise.sensitive_column), True)]
+    return [(("qit",), (group, *promise.shown), False), (("st",), (group, promise.sensitive_column), True)]
 
 
 def _relations(promise: Promise) -> dict[str, exp.Select]:
     counts = {"grp": promise.group, "value": promise.sensitive_column, "n": promise.count}
     columns = [exp.alias_(column(name), alias) for alias, name in counts.items()]
-    rows = [column(name) for name in (*promise.quasi, promise.group)]
+    rows = [column(name) for name in (*promise.shown, promise.group)]
     return {"qit": exp.select(*rows).from_(named("qit file")), "st": exp.select(*columns).from_(named("st file"))}
 
 
@@ -33,12 +33,15 @@ def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
     qit, st = manifest.resource("qit").path, manifest.resource("st").path
     group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive_column))
-    return f"""An anatomized table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
+    rows, counted = "one row per person", "people"
+    if promise.person is not None:
+        rows, counted = f"all rows of each person ({quoted(promise.person)}, numbered by chance)", "rows"
+    return f"""An anatomized table of {promise.about} in {promise.groups} groups, with the guarantee {promise.told()}.
 
-- `{qit}`: one row per person, with the quasi-identifiers as they are and the number of the person's group.
-- `{st}`: how many people of each group hold each value of {sensitive}.
+- `{qit}`: {rows}, with the quasi-identifiers as they are and the number of the person's group.
+- `{st}`: how many {counted} of each group hold each value of {sensitive}.
 
-Which person of a group holds which value is not published. The expected number of people of each
+Which person of a group holds which value is not published. The expected number of {counted} of each
 value, for any condition on the quasi-identifiers, in DuckDB or any other SQL engine that reads the files:
 
 ```sql
@@ -51,7 +54,7 @@ SELECT held.val AS {sensitive}, SUM(held.n * hit.hits / CAST(held.size AS DOUBLE
 FROM held JOIN hit ON held.grp = hit.grp
 GROUP BY held.val ORDER BY estimate DESC;
 ```
-"""  # noqa: E501, S608 - a text to read; names are quoted
+"""  # noqa: S608 - a text to read; names are quoted
 
 
-ANATOMY = Layout(_files, _orders, _relations, _readme)
+ANATOMY = Layout(_files, _orders, _relations, _readme, people=True)

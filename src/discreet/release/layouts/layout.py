@@ -69,6 +69,7 @@ class Layout:
     blocks: Callable[[Promise], tuple[tuple[str, ...], ...]] = _together
     tally: Callable[[Promise], Tally] = _tally
     promises: bool = True  # false for a baseline, whose guarantee is empty
+    people: bool = False  # whether it can show people who have several rows
     needs_sensitive: bool = True
     members: tuple[str, ...] = ()  # of `ALONE`, what its manifest has
     member: type[BaseModel] | None = None  # what its manifest has under the name of the publication

@@ -15,13 +15,17 @@ from discreet.release.manifest import Manifest, Promise
 def _files(promise: Promise) -> dict[str, File]:
     row, group = promise.row, promise.group
     return {
-        "permuted": File((row, *promise.quasi, promise.sensitive_column), (row,), (link(row, "mapping"),)),
+        "permuted": File(
+            (row, *promise.shown, promise.sensitive_column),
+            (row, *promise.shown[len(promise.quasi) :]),
+            (link(row, "mapping"),),
+        ),
         "mapping": File((row, group), (row, group)),
     }
 
 
 def _orders(promise: Promise) -> list[Order]:
-    content = (promise.group, *promise.quasi, promise.sensitive_column)
+    content = (promise.group, *promise.shown, promise.sensitive_column)
     return [
         (("permuted",), (promise.row,), True),
         (("mapping",), (promise.row,), True),
@@ -35,7 +39,7 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
     def joined(*columns: exp.Expr | str) -> exp.Select:
         return exp.select(*columns).from_(named("permuted file")).join(named("mapping file"), on=same_row)
 
-    quasi = [column(name, "permuted file") for name in promise.quasi]
+    quasi = [column(name, "permuted file") for name in promise.shown]
     group, value = column(promise.group, "mapping file"), column(promise.sensitive_column, "permuted file")
     counts = joined(exp.alias_(group, "grp"), exp.alias_(value, "value"), "COUNT(*) AS n")
     return {
@@ -48,9 +52,12 @@ def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
     permuted, mapping = manifest.resource("permuted").path, manifest.resource("mapping").path
     row, group, sensitive = (quoted(name) for name in (promise.row, promise.group, promise.sensitive_column))
-    return f"""A permuted table of {promise.rows} people in {promise.groups} groups, with the guarantee {promise.told()}.
+    rows = "one row per person"
+    if promise.person is not None:
+        rows = f"all rows of each person ({quoted(promise.person)}, numbered by chance)"
+    return f"""A permuted table of {promise.about} in {promise.groups} groups, with the guarantee {promise.told()}.
 
-- `{permuted}`: one row per person, with the quasi-identifiers as they are and a value of {sensitive} that
+- `{permuted}`: {rows}, with the quasi-identifiers as they are and a value of {sensitive} that
   belongs to somebody in the person's group: inside each group the values were shuffled.
 - `{mapping}`: the group of every row. A row's number is its place in these files and says nothing else.
 
@@ -70,7 +77,7 @@ WITH help AS (
 )
 SELECT MIN(help.least) AS low, MIN(help.val) AS high FROM hit JOIN help ON help.grp = hit.grp AND help.hits = hit.hits;
 ```
-"""  # noqa: E501, S608 - a text to read; names are quoted
+"""  # noqa: S608 - a text to read; names are quoted
 
 
-PERMUTATION = Layout(_files, _orders, _relations, _readme)
+PERMUTATION = Layout(_files, _orders, _relations, _readme, people=True)

@@ -27,6 +27,7 @@ from discreet.release.relations import load_file
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
+from discreet.release.verify.people import people
 from discreet.values.columns import kind_of, may_be
 
 
@@ -40,6 +41,7 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
                 order = aside.submit(_order, folder, manifest)
                 yield from _groups(engine, manifest)
                 yield from _rows(engine, manifest.discreet)
+                yield from people(engine, manifest.discreet)
                 yield from layout_of(manifest.discreet).checks(engine, manifest.discreet)
                 yield check("order", order.result(), "rows follow their content: the source's order left no trace")
     except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:

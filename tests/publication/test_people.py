@@ -1,0 +1,184 @@
+"""People with several rows: what is published of them, held against every pairing, and what is refused."""
+
+import re
+from collections import Counter
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from discreet import Policy, Vault, compare, publish, read, verify
+from discreet.errors import GuaranteeError, InputError, PolicyError
+from publication.visits import every_world, groups_of, policy, visits
+
+
+def belief(own, held, size):
+    """How probably somebody with `own` of a group's rows holds a value of `held` rows, over all pairings."""
+    return 1 - Fraction(comb(size - held, own), comb(size, own))
+
+
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_nobody_is_believed_to_hold_a_value_beyond_one_in_l(publication, partition, tmp_path):
+    rules = policy(publication=publication, partition=partition, guarantee={"l": 3, "k": 4})
+    release = publish(visits(each=[1, 2, 2, 3]), rules, to=tmp_path / "r")
+    found = groups_of(release)
+    assert release.promise.people == 1_000 == len({who for persons, _ in found.values() for who in persons})
+    assert sum(len(persons) for persons, _ in found.values()) == 1_000, "somebody is in two groups"
+    assert len(found) == release.promise.groups > 20
+    for persons, values in found.values():
+        size = sum(values.values())
+        assert len(persons) >= 4
+        for held in values.values():
+            assert all(belief(own, held, size) <= Fraction(1, 3) for own in persons.values())
+    assert verify(release.path).ok
+
+
+def test_people_hold_values_no_more_often_than_promised(tmp_path):
+    """The promise as it is printed, held against the private table."""
+    rows = visits(each=[1, 2, 3])
+    release = publish(rows, policy(partition="local"), to=tmp_path / "r")
+    private = Counter(zip(rows["age"].to_pylist(), rows["town"].to_pylist(), strict=True))
+    shown = pq.read_table(release.path / "qit.parquet")
+    assert Counter(zip(shown["age"].to_pylist(), shown["town"].to_pylist(), strict=True)) == private
+    for persons, values in groups_of(release).values():
+        assert all(3 * held <= len(persons) for held in values.values())  # at most so many people hold it
+
+
+def test_the_visits_of_the_issue_are_published_about_people(tmp_path):
+    """1,000 people x 5 rows: groups of one single person before, and now groups that are told by people."""
+    release = publish(visits(kinds=60), policy(guarantee={"l": 4}), to=tmp_path / "r")
+    assert (release.promise.rows, release.promise.people) == (5_000, 1_000)
+    assert min(len(persons) for persons, _ in groups_of(release).values()) >= 4
+    assert "5000 rows of 1000 people" in (release.path / "README.md").read_text()
+    refused = (
+        r"l = 4 cannot be met: somebody with many rows .* frequent value .*; the largest that works is 1\b|no value"
+    )
+    with pytest.raises(GuaranteeError, match=refused):
+        publish(visits(kinds=8), policy(guarantee={"l": 4}), to=tmp_path / "s")
+
+
+def test_the_number_of_a_person_is_chance(tmp_path):
+    rows = visits(people=300, each=2)
+    orders = []
+    for name in ("a", "b"):
+        shown = pq.read_table(publish(rows, policy(), to=tmp_path / name).path / "qit.parquet")
+        key = zip(shown["age"].to_pylist(), shown["town"].to_pylist(), strict=True)
+        alone = {key for key, times in Counter(key).items() if times == 2}
+        numbers = dict(
+            zip(
+                zip(shown["age"].to_pylist(), shown["town"].to_pylist(), strict=True),
+                shown["person"].to_pylist(),
+                strict=True,
+            )
+        )
+        orders.append([numbers[key] for key in sorted(alone)])
+    assert len(orders[0]) > 30
+    assert orders[0] != orders[1]
+    ranks = [np.argsort(np.argsort(order)) for order in orders]
+    assert abs(np.corrcoef(*ranks)[0, 1]) < 0.6
+
+
+def test_bad_people_are_named(tmp_path):
+    rows = visits(people=20, each=2)
+    missing = rows.set_column(0, "person_id", pa.array([None, *rows["person_id"].to_pylist()[1:]]))
+    with pytest.raises(InputError, match="1 row has no `person_id`: nobody can tell whose they are"):
+        publish(missing, policy(), to=tmp_path / "r")
+    moved = rows.set_column(2, "town", pa.array([*["Dax"] * 3, *rows["town"].to_pylist()[3:]]))
+    aged = moved.set_column(1, "age", pa.array([18, *rows["age"].to_pylist()[1:]]))
+    with pytest.raises(
+        InputError,
+        match=r"`age` differs from row to row of 1 person; `town` differs from row to row of 1 person \(told apart by",
+    ) as refused:
+        publish(aged, policy(), to=tmp_path / "r")
+    assert "list it in `drop`" in refused.value.hint
+    with pytest.raises(GuaranteeError, match="k = 21 cannot be met: the table has 20 people"):
+        publish(rows, policy(guarantee={"k": 21}), to=tmp_path / "r")
+
+
+def test_a_person_with_more_rows_than_a_group_is_told(tmp_path):
+    rows = pa.concat_tables(
+        [
+            visits(people=300, each=2),
+            visits(people=1, each=300, kinds=3).set_column(0, "person_id", pa.array(["x"] * 300)),
+        ]
+    )
+    with pytest.raises(GuaranteeError, match=r"\(the most are 300\)") as refused:
+        publish(rows, policy(), to=tmp_path / "r")
+    assert "1 person has over 2; without them it can be met" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (
+            {"publication": "generalization"},
+            "`generalization` takes every row for a person, and the policy has a `person`; use `anatomy` or `permutation`",
+        ),
+        (
+            {"partition": "anatomize"},
+            "`anatomize` takes every row for a person, and the policy has a `person`; use `deal` or `local`",
+        ),
+        (
+            {"guarantee": {"beta": 1.0}},
+            "`beta` takes every row for a person, and the policy has a `person`; use `k` or `l`",
+        ),
+        ({"identifiers": ["person_id"]}, "the column `person_id` stands in `identifiers` too; a column has one role"),
+        ({"person": 3}, "`person`: expected a text, got 3"),
+    ],
+)
+def test_what_cannot_be_had_is_named(more, told):
+    with pytest.raises(PolicyError, match=re.escape(told)):
+        policy(**more)
+
+
+def test_the_table_must_have_the_column():
+    with pytest.raises(PolicyError, match="`person`: the table has no column `person_id`"):
+        policy().fit(read(visits(people=3).drop_columns(["person_id"])).columns)
+
+
+def test_a_vault_refuses_by_name(tmp_path):
+    boxes = Policy(
+        identifiers=["person_id"], quasi=["age"], sensitive="ill", guarantee={"l": 2}, publication="generalization"
+    )
+    Vault.create(tmp_path / "v", boxes).close()
+    with pytest.raises(PolicyError, match="`person`: a vault takes one row of every person"):
+        Vault.create(tmp_path / "w", policy())
+
+
+def test_methods_are_compared_about_people():
+    found = compare(visits(people=200, each=2), policy(guarantee={"l": 2}), queries=5, seed=1)
+    assert {outcome.method for outcome in found.outcomes} >= {"anatomy/local", "anatomy/deal"}
+    assert not any(outcome.refused for outcome in found.outcomes)
+    assert not sum(outcome.outside for outcome in found.outcomes)
+
+
+def test_people_whose_rows_are_withheld_are_not_counted(tmp_path):
+    rows = visits(people=200, each=2)
+    ill = pa.array(rows["ill"].to_pylist(), mask=np.arange(400) < 4)
+    release = publish(rows.set_column(3, "ill", ill), policy(missing_sensitive="withhold"), to=tmp_path / "r")
+    assert (release.promise.people, release.promise.rows, release.withheld) == (198, 396, 4)
+
+
+def test_the_rule_holds_against_every_pairing(tmp_path):
+    """The attacker of small tables: every world that the files allow, counted one by one."""
+    tried = 0
+    for seed in range(12):
+        rows = visits(people=8, each=[1, 2], seed=seed, kinds=9)
+        try:
+            release = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / str(seed))
+        except GuaranteeError:
+            continue
+        for persons, values in groups_of(release).values():
+            if sum(values.values()) > 7:
+                continue
+            tried += 1
+            worlds, holds = 0, Counter()
+            for world in every_world(persons, values):
+                worlds += 1
+                holds.update(set(world))
+            assert max(holds.values()) * 2 <= worlds
+    assert tried > 5
