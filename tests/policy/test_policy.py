@@ -54,6 +54,7 @@ k = 5
 KEYS = (
     "name",
     "identifiers",
+    "person",
     "quasi",
     "sensitive",
     "drop",

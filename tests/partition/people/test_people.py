@@ -32,7 +32,7 @@ def arrays(people):
 def test_people_rule_is_monotone():
     chance, both = np.random.default_rng(1), 0
     for _ in range(3_000):
-        one, other = (drawn(chance, chance.integers(1, 8), 12, 3) for _ in range(2))
+        one, other = (drawn(chance, chance.integers(1, 12), 60, 3) for _ in range(2))
         k, l = chance.integers(1, 4), chance.integers(2, 4)
         if keeps(one, k, l, cap=3) and keeps(other, k, l, cap=3):
             both += 1
