@@ -68,10 +68,7 @@ def test_strata_are_most():
         for cuts in range(len(different)):
             for edges in combinations(range(1, len(different)), cuts):
                 ends = [0, *edges, len(different)]
-                parts = [
-                    [values for values in people if len(values) in different[a:b]]
-                    for a, b in pairwise(ends)
-                ]
+                parts = [[values for values in people if len(values) in different[a:b]] for a, b in pairwise(ends)]
                 if all(keeps(part, k, l) for part in parts):
                     best = max(best, cuts + 1)
         assert strata.best[-1] == best
