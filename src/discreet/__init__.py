@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from discreet.answer import ask
     from discreet.audit.metrics import metrics
-    from discreet.audit.sequence.auditor import audit
+    from discreet.audit.several import audit
     from discreet.comparison import compare
     from discreet.policy import Policy
     from discreet.publication.publish import publish

@@ -38,11 +38,24 @@ def audit(
         bool, typer.Option("--metrics", help="How much a release blurs; of one, it is shown in any case.")
     ] = False,
     insertions: Annotated[
-        Insertions, typer.Option(help="Whether the attacker knows in which release a person first was.")
-    ] = Insertions.known,
+        Insertions | None,
+        typer.Option(
+            help="Of releases by generalization: whether the attacker knows in which one a person first was.",
+            show_default="known",
+        ),
+    ] = None,
+    same_people: Annotated[
+        bool,
+        typer.Option(
+            "--same-people", help="Everybody in a release is in every larger one too: of releases that show rows."
+        ),
+    ] = False,
     truth: Annotated[
         Path | None,
-        typer.Option(help="Of a full permutation: the private table, .csv or .parquet, to tell of real people."),
+        typer.Option(
+            help="The private table, .csv or .parquet, to tell of real people:"
+            " of a full permutation, or of several releases that show rows."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -53,16 +66,18 @@ def audit(
     Example: discreet audit releases/2026-11 --metrics
 
     Example: discreet audit releases/2026-10 releases/2026-11 releases/2026-12
+
+    Example: discreet audit releases/2026-10 releases/2026-11 --same-people
     """
     from dataclasses import asdict
 
     import discreet
 
     if len(releases) > 1:
-        if truth is not None:
-            raise InputError("--truth goes with one release only", hint="name one, or leave --truth out")
-        _compare(releases, metrics, insertions, json)
+        _compare(releases, metrics=metrics, insertions=insertions, same_people=same_people, truth=truth, json=json)
         return
+    if same_people:
+        raise InputError("--same-people goes with several releases", hint="name them all, or leave it out")
     (release,) = releases
     with show.steps(1) as step:
         step("measuring")
@@ -73,25 +88,43 @@ def audit(
     _print_metrics(release, found)
 
 
-def _compare(releases: list[Path], metrics: bool, insertions: Insertions, json: bool) -> None:
+def _compare(
+    releases: list[Path],
+    *,
+    metrics: bool,
+    insertions: Insertions | None,
+    same_people: bool,
+    truth: Path | None,
+    json: bool,
+) -> None:
     """Find what several releases tell together."""
     from dataclasses import asdict
 
     import discreet
-    from discreet.cli import inferences
+    from discreet.audit.composition.report import Composed
+    from discreet.cli import composed, inferences
     from discreet.errors import VerificationError
 
     with show.steps(1) as step:
         step("comparing")
-        found = discreet.audit(releases, insertions=insertions.value)
+        found = discreet.audit(
+            releases,
+            insertions=None if insertions is None else insertions.value,
+            same_people=same_people,
+            truth=truth,
+        )
         measured = [asdict(discreet.metrics(release)) for release in releases] if metrics else []
     if json:
-        show.as_json({**inferences.as_plain(found), **({"metrics": measured} if metrics else {})})
+        plain = composed.as_plain(found) if isinstance(found, Composed) else inferences.as_plain(found)
+        show.as_json({**plain, **({"metrics": measured} if metrics else {})})
     else:
         for release, of in zip(releases, measured, strict=metrics):
             _print_metrics(release, of)
             print()
-        inferences.as_text(found)
+        if isinstance(found, Composed):
+            composed.as_text(found)
+        else:
+            inferences.as_text(found)
     if not found.ok:
         raise typer.Exit(VerificationError.exit_status)
 

@@ -92,7 +92,7 @@ def of_people(release: Release, truth: str | Path | Any) -> pa.Table:
     margins, blocks = read_margins(release), layout_of(release.promise).blocks(release.promise)
     if margins is None or any(len(block) > 1 for block in blocks):
         raise InputError("only a full permutation hides who is there", hint="name a release by `full_permutation`")
-    found = likeliest(margins, read_truth(truth, release.promise))
+    found = likeliest(margins, read_truth(truth, release.promise.columns))
     nowhere = found.group < 0
     sizes = margins.sizes[found.group]
     columns = {"group": found.group + 1, "presence": found.presence, "somebody": _somebody(found.presence, sizes)}
@@ -122,7 +122,7 @@ def presence(margins: Margins) -> Presence:
 
 def real_presence(release: Release, margins: Margins, truth: str | Path | Any) -> Presence:
     """The same for the people of the private table, which is a file or a frame."""
-    people = likeliest(margins, read_truth(truth, release.promise))
+    people = likeliest(margins, read_truth(truth, release.promise.columns))
     here = people.group >= 0
     if not here.any():
         raise InputError("nobody of the truth can be in the release", hint="name the table that it was published from")

@@ -7,6 +7,7 @@ list of groups that hold the last.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,22 +23,21 @@ from discreet.audit.metrics.margins import Margin, Margins
 from discreet.engines import connect
 from discreet.errors import DiscreetError, InputError
 from discreet.release.layouts.file import column
-from discreet.release.manifest import Promise
 from discreet.words import nearest
 
 FILES = {".csv", ".parquet"}
 
 
-def read_truth(truth: str | Path | Any, promise: Promise) -> pa.Table:
-    """The columns of the private table that were published; `truth` is a file, or a frame that Arrow can read."""
+def read_truth(truth: str | Path | Any, columns: Sequence[str]) -> pa.Table:
+    """Some columns of the private table, as they were published; `truth` is a file, or a frame that Arrow can read."""
     engine = connect()
     try:
         engine.load("truth", _source(truth), keep=False)
         known = engine.schema("truth").names
-        for name in promise.columns:
+        for name in columns:
             if name not in known:
                 raise InputError(f"the truth has no column `{name}`", hint=nearest(name, known))
-        return engine.run(exp.select(*map(column, promise.columns)).from_("truth"))
+        return engine.run(exp.select(*map(column, columns)).from_("truth"))
     except DiscreetError as error:
         if isinstance(error, InputError):
             raise

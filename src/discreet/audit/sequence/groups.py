@@ -79,12 +79,12 @@ def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:
     ranges = [_ranks(name, shown) for name in names if shown[0].sides[name].label is None]
     sets = [_bits(name, shown) for name in names if shown[0].sides[name].label is not None]
     words = np.cumsum([0, *(of[0].shape[1] for of in sets)], dtype=np.int64)
-    values = _together([of.counts["value"] for of in shown], releases[0].promise.sensitive or "")
+    values = together([of.counts["value"] for of in shown], releases[0].promise.sensitive or "")
     coded = values.dictionary_encode(null_encoding="encode").combine_chunks()
-    codes = np.split(_whole(coded.indices), np.cumsum([len(of.counts) for of in shown])[:-1])
+    codes = np.split(whole(coded.indices), np.cumsum([len(of.counts) for of in shown])[:-1])
     groups = []
     for i, (of, code) in enumerate(zip(shown, codes, strict=True)):
-        numbers = _whole(of.boxes["group"])
+        numbers = whole(of.boxes["group"])
         boxes = CodedBoxes(
             _side_by_side([axis[i][0] for axis in ranges], np.zeros((numbers.size, 0), np.int32)),
             _side_by_side([axis[i][1] for axis in ranges], np.zeros((numbers.size, 0), np.int32)),
@@ -92,7 +92,7 @@ def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:
             _side_by_side([axis[i] for axis in sets], np.zeros((numbers.size, 0), np.uint64)),
             words,
         )
-        groups.append(Groups(numbers, boxes, _counts(of.counts, numbers, code)))
+        groups.append(Groups(numbers, boxes, counts_of(of.counts, numbers, code)))
     return groups, coded.dictionary
 
 
@@ -118,7 +118,7 @@ def _side_by_side(columns: Sequence[npt.NDArray[Any]], none: npt.NDArray[Any]) -
     return np.ascontiguousarray(np.column_stack([none, *columns]), none.dtype)
 
 
-def _together(columns: Sequence[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
+def together(columns: Sequence[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     """One column after the other, in a type that holds them all."""
     try:
         rows = pa.concat_tables([pa.table({"_": column}) for column in columns], promote_options="permissive")["_"]
@@ -133,7 +133,7 @@ def _ranks(name: str, shown: Sequence[_Shown]) -> list[tuple[Ranks, Ranks, Flags
     """The ends of all boxes of each release in one range, and where a value may be missing."""
     sides = [of.sides[name] for of in shown]
     ends = [of.boxes[end] for of, side in zip(shown, sides, strict=True) for end in (side.low, side.high)]
-    every = _together(ends, name)
+    every = together(ends, name)
     known = every.unique().drop_null()
     known = known.take(pc.sort_indices(known))
     ranks = np.array(pc.fill_null(pc.index_in(every, value_set=known), -1).to_numpy(), np.int32)
@@ -154,29 +154,29 @@ def _ranks(name: str, shown: Sequence[_Shown]) -> list[tuple[Ranks, Ranks, Flags
 def _bits(name: str, shown: Sequence[_Shown]) -> list[npt.NDArray[np.uint64]]:
     """The sets of all boxes of each release in one column."""
     mine = [of.labels.filter(pc.equal(of.labels["column"], name)) for of in shown if of.labels is not None]
-    known = _together([labels["value"] for labels in mine], name).unique().drop_null()
+    known = together([labels["value"] for labels in mine], name).unique().drop_null()
     missing = len(known)
     found = []
     for of, labels in zip(shown, mine, strict=True):
         texts = labels["label"].unique()
         sets = np.zeros((len(texts) + 1, missing // 64 + 1), np.uint64)
-        at = _whole(pc.index_in(labels["label"], value_set=texts))
-        code = _whole(pc.fill_null(pc.index_in(labels["value"], value_set=known), missing))
+        at = whole(pc.index_in(labels["label"], value_set=texts))
+        code = whole(pc.fill_null(pc.index_in(labels["value"], value_set=known), missing))
         np.bitwise_or.at(sets, (at, code >> 6), np.uint64(1) << (code & 63).astype(np.uint64))
         sets[-1, missing >> 6] = np.uint64(1 << (missing & 63))  # no label: the value is missing
         label = of.boxes[of.sides[name].label]
         if label.null_count + pc.sum(pc.is_in(label, value_set=texts.drop_null())).as_py() != len(label):
             raise ReleaseError(f"a label of `{name}` is not explained", hint="check it with `discreet verify`")
-        found.append(sets[_whole(pc.fill_null(pc.index_in(label, value_set=texts.drop_null()), len(texts)))])
+        found.append(sets[whole(pc.fill_null(pc.index_in(label, value_set=texts.drop_null()), len(texts)))])
     return found
 
 
-def _counts(table: pa.Table, numbers: Numbers, codes: Numbers) -> Counts:
-    group = np.searchsorted(numbers, _whole(table["grp"]))
+def counts_of(table: pa.Table, numbers: Numbers, codes: Numbers) -> Counts:
+    group = np.searchsorted(numbers, whole(table["grp"]))
     order = np.lexsort((codes, group))
     starts = np.searchsorted(group[order], np.arange(numbers.size + 1))
-    return Counts(starts.astype(np.int64), codes[order].astype(np.int32), _whole(table["n"])[order].astype(np.int32))
+    return Counts(starts.astype(np.int64), codes[order].astype(np.int32), whole(table["n"])[order].astype(np.int32))
 
 
-def _whole(numbers: pa.Array | pa.ChunkedArray) -> Numbers:
+def whole(numbers: pa.Array | pa.ChunkedArray) -> Numbers:
     return np.asarray(numbers.cast(pa.int64()), np.int64)

@@ -1,0 +1,1 @@
+"""What releases that show people's rows tell together, from their files alone."""

@@ -1,0 +1,304 @@
+"""Which values are left for people when releases are intersected, and how likely each of them is.
+
+Source: Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008.
+In a release, somebody's value is among those of the groups that hold rows like theirs: by itself, the release gives
+every value its share of these. Together only values of every release are left. If the groups of each were drawn
+independently, a value has the probability
+
+    share in the first x share in the second / share of the value among all people x …
+
+scaled to a sum of 1: that is Bayes' rule, as each release shifts the odds by (share there / share among all people). A
+release in which people are in the very same groups as in another (the same people, the same values) tells nothing
+more and is left out. People with the same groups in every release are counted as one *cell*.
+Cost: cells x values in their groups, twice.
+Claim: intersection_never_excludes_the_truth — everybody's value is left where everybody is in all releases.
+"""
+# ruff: noqa: ANN001, ANN202 - compiled loops
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba as nb
+import numpy as np
+
+from discreet.audit.composition.people import Floats, Shown
+from discreet.audit.sequence.groups import Numbers
+
+MANY = 20_000_000  # candidates that are held at once
+
+
+class Groups(NamedTuple):
+    """The groups of all releases in one row: which values each holds and how often, how many rows, its first twin."""
+
+    starts: Numbers
+    values: Numbers
+    counts: Numbers
+    sizes: Numbers
+    twins: Numbers
+
+
+class AllPlaces(NamedTuple):
+    """`Places` of all releases: those of kind u in release i are from `starts[i, u]` up to `starts[i, u + 1]`."""
+
+    starts: Numbers
+    groups: Numbers
+    rows: Floats
+
+
+class Candidates(NamedTuple):
+    """The values that are left for each cell, and their weights."""
+
+    starts: Numbers
+    values: Numbers
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Kinds of people that are in the same groups everywhere.
+
+    `of` is the cell of every kind, -1 where it is not asked for; `kinds` is one kind of each cell.
+    """
+
+    of: Numbers
+    kinds: Numbers
+
+
+class Told(NamedTuple):
+    """Of each cell: how many values are left, the lowest and the highest, the likeliest, and its probability."""
+
+    distinct: Numbers
+    low: Numbers
+    high: Numbers
+    guess: Numbers
+    posterior: Floats
+
+    def at(self, cells: Numbers) -> Told:
+        """The same of some cells, one by one."""
+        return Told(self.distinct[cells], self.low[cells], self.high[cells], self.guess[cells], self.posterior[cells])
+
+
+class Composition:
+    """Several releases, and the search for what is left of them."""
+
+    def __init__(self, shown: Sequence[Shown], values: int) -> None:
+        self.groups, self.places = _groups(shown), _all_places(shown)
+        counts = np.bincount(self.groups.values, weights=self.groups.counts, minlength=values)
+        self.base = counts / counts.sum()
+        self.places = _by_twin(self.places, self.groups.twins)
+
+    def cells(self, asked: Numbers) -> Cells:
+        """Put together the kinds of people that are asked for and cannot be told apart."""
+        starts, groups = self.places.starts, self.places.groups
+        signature = np.zeros(asked.size, np.int64)
+        for i in range(starts.shape[0]):
+            first, last = starts[i, asked], starts[i, asked + 1]
+            place = groups[np.minimum(first, groups.size - 1)] + 1
+            own = np.where(last - first == 1, place, np.where(last == first, 0, self.groups.sizes.size + 1 + asked))
+            _, own = np.unique(own, return_inverse=True)
+            _, signature = np.unique(signature * (own.max(initial=0) + 1) + own, return_inverse=True)
+        of = np.full(starts.shape[1] - 1, -1, np.int64)
+        of[asked] = signature
+        _, first = np.unique(signature, return_index=True)
+        return Cells(of, asked[first])
+
+    def alone(self, kinds: Numbers) -> tuple[Floats, Numbers]:
+        """How likely a value of people is by the one release that tells most, and the fewest values that one leaves."""
+        posterior, fewest = _alone(kinds, self.places, self.groups, self.base.size)
+        return posterior, fewest
+
+    def count(self, kinds: Numbers) -> Numbers:
+        """How many values are left."""
+        distinct: Numbers = _count(kinds, self.places, self.groups, self.base)
+        return distinct
+
+    def left(self, kinds: Numbers, distinct: Numbers) -> Candidates:
+        """The values that are left, as many as were counted."""
+        starts = np.concatenate([[0], np.cumsum(distinct)])
+        return Candidates(starts, *_list(kinds, starts, self.places, self.groups, self.base))
+
+
+def told(candidates: Candidates) -> Told:
+    """Sum up what is left; values without weight are not."""
+    return Told(*_told(candidates))
+
+
+def _groups(shown: Sequence[Shown]) -> Groups:
+    """Number all groups through. Two are twins if they hold rows of the same kinds and the same values.
+
+    That is seen by fingerprints of 64 bits: sums of random numbers, one for each kind and each value.
+    """
+    starts, values, counts, sizes, prints = [np.zeros(1, np.int64)], [], [], [], []
+    kinds = shown[0].places.starts.size - 1
+    most = max(int(of.held.values.max(initial=0)) for of in shown) + 1
+    chance = np.random.default_rng(1)  # of no secret
+    of_kind, of_value = (chance.integers(0, 2**63, size, np.int64).view(np.uint64) for size in (kinds, most))
+    for of in shown:
+        groups = of.held.starts.size - 1
+        at = np.repeat(np.arange(groups), np.diff(of.held.starts))
+        starts.append(of.held.starts[1:].astype(np.int64) + starts[-1][-1])
+        values.append(of.held.values.astype(np.int64))
+        counts.append(of.held.counts.astype(np.int64))
+        sizes.append(np.bincount(at, weights=of.held.counts, minlength=groups).astype(np.int64))
+        mark = np.zeros(groups, np.uint64)
+        np.add.at(mark, at, of_value[of.held.values] * of.held.counts.astype(np.uint64))
+        kind = np.repeat(np.arange(kinds), np.diff(of.places.starts))
+        if of.whole:
+            np.add.at(mark, of.places.groups, of_kind[kind] * of.places.rows.astype(np.uint64))
+        else:  # nobody can tell who is in it
+            mark = chance.integers(0, 2**63, groups, np.int64).view(np.uint64)
+        prints.append(mark)
+    _, first, same = np.unique(np.concatenate(prints), return_index=True, return_inverse=True)
+    flat = [np.concatenate(parts) for parts in (starts, values, counts, sizes)]
+    return Groups(flat[0], flat[1], flat[2], flat[3], first[same])
+
+
+def _all_places(shown: Sequence[Shown]) -> AllPlaces:
+    entries = np.cumsum([0, *(of.places.groups.size for of in shown)])
+    groups = np.cumsum([0, *(of.held.starts.size - 1 for of in shown)])
+    return AllPlaces(
+        np.stack([of.places.starts + at for of, at in zip(shown, entries, strict=False)]),
+        np.concatenate([of.places.groups + at for of, at in zip(shown, groups, strict=False)]),
+        np.concatenate([of.places.rows for of in shown]),
+    )
+
+
+def _by_twin(places: AllPlaces, twins: Numbers) -> AllPlaces:
+    """The same places, those of each kind in each release sorted by twin, so that the same ones can be seen to be."""
+    releases, kinds = places.starts.shape[0], places.starts.shape[1] - 1
+    lengths = np.diff(places.starts, axis=1).reshape(-1)
+    run = np.repeat(np.arange(releases * kinds), lengths)
+    order = np.lexsort((twins[places.groups], run))
+    return AllPlaces(places.starts, places.groups[order], places.rows[order])
+
+
+@nb.njit(cache=True, nogil=True)
+def _shares(i, kind, places, groups, share, mark, stamp, seen):  # type: ignore[no-untyped-def]
+    """Write the share of every value in the groups that a kind can be in; return how many values there are."""
+    first, last, total, found = places.starts[i, kind], places.starts[i, kind + 1], 0.0, 0
+    for place in range(first, last):
+        total += places.rows[place]
+    for place in range(first, last):
+        group = places.groups[place]
+        weight = places.rows[place] / total / groups.sizes[group]
+        for entry in range(groups.starts[group], groups.starts[group + 1]):
+            value = groups.values[entry]
+            if mark[value] != stamp:
+                mark[value], share[value], seen[found] = stamp, 0.0, value
+                found += 1
+            share[value] += weight * groups.counts[entry]
+    return found
+
+
+@nb.njit(cache=True, nogil=True)
+def _nothing_new(i, kind, places, twins):  # type: ignore[no-untyped-def]
+    """Whether a kind is in the same groups as in an earlier release, or not in this one at all."""
+    first, size = places.starts[i, kind], places.starts[i, kind + 1] - places.starts[i, kind]
+    if size == 0:
+        return True
+    for j in range(i):
+        other = places.starts[j, kind]
+        same = places.starts[j, kind + 1] - other == size
+        for n in range(size):
+            if not same:
+                break
+            same = twins[places.groups[first + n]] == twins[places.groups[other + n]]
+            same = same and places.rows[first + n] == places.rows[other + n]
+        if same:
+            return True
+    return False
+
+
+@nb.njit(cache=True, nogil=True)
+def _intersect(kind, places, groups, base, scratch, weight, left, stamp):  # type: ignore[no-untyped-def]
+    """Write the values that all releases leave for a kind, and their weights; return how many, and the next stamp."""
+    share, mark, seen = scratch
+    found, first = 0, True
+    for i in range(places.starts.shape[0]):
+        if _nothing_new(i, kind, places, groups.twins):
+            continue
+        stamp += 1
+        here = _shares(i, kind, places, groups, share, mark, stamp, seen)
+        if first:
+            found, first = here, False
+            for n in range(here):
+                left[n] = seen[n]
+                weight[seen[n]] = share[seen[n]]
+            continue
+        kept = 0
+        for n in range(found):
+            value = left[n]
+            if mark[value] == stamp:
+                left[kept] = value
+                weight[value] *= share[value] / base[value]
+                kept += 1
+        found = kept
+    return found, stamp
+
+
+@nb.njit(cache=True, nogil=True)
+def _room(values):  # type: ignore[no-untyped-def]
+    return np.zeros(values), np.full(values, -1, np.int64), np.zeros(values, np.int64)
+
+
+@nb.njit(cache=True, nogil=True)
+def _count(kinds, places, groups, base):  # type: ignore[no-untyped-def]
+    distinct, scratch, stamp = np.zeros(kinds.size, np.int64), _room(base.size), 0
+    weight, left = np.zeros(base.size), np.zeros(base.size, np.int64)
+    for n in range(kinds.size):
+        distinct[n], stamp = _intersect(kinds[n], places, groups, base, scratch, weight, left, stamp)
+    return distinct
+
+
+@nb.njit(cache=True, nogil=True)
+def _list(kinds, starts, places, groups, base):  # type: ignore[no-untyped-def]
+    values, weights = np.empty(starts[-1], np.int64), np.empty(starts[-1])
+    scratch, stamp = _room(base.size), 0
+    weight, left = np.zeros(base.size), np.zeros(base.size, np.int64)
+    for n in range(kinds.size):
+        found, stamp = _intersect(kinds[n], places, groups, base, scratch, weight, left, stamp)
+        values[starts[n] : starts[n] + found] = np.sort(left[:found])
+        for at in range(starts[n], starts[n + 1]):
+            weights[at] = weight[values[at]]
+    return values, weights
+
+
+@nb.njit(cache=True, nogil=True)
+def _alone(kinds, places, groups, values):  # type: ignore[no-untyped-def]
+    posterior, fewest = np.zeros(kinds.size), np.full(kinds.size, values, np.int64)
+    share, mark, seen = _room(values)
+    stamp = 0
+    for n in range(kinds.size):
+        for i in range(places.starts.shape[0]):
+            stamp += 1
+            found = _shares(i, kinds[n], places, groups, share, mark, stamp, seen)
+            if found:
+                fewest[n] = min(fewest[n], found)
+            for m in range(found):
+                posterior[n] = max(posterior[n], share[seen[m]])
+    return posterior, fewest
+
+
+@nb.njit(cache=True, nogil=True)
+def _told(candidates):  # type: ignore[no-untyped-def]
+    cells = candidates.starts.size - 1
+    distinct, low, high = np.zeros(cells, np.int64), np.full(cells, -1, np.int64), np.full(cells, -1, np.int64)
+    guess, posterior = np.full(cells, -1, np.int64), np.zeros(cells)
+    for cell in range(cells):
+        total, top = 0.0, 0.0
+        for at in range(candidates.starts[cell], candidates.starts[cell + 1]):
+            weight, value = candidates.weights[at], candidates.values[at]
+            if weight <= 0:
+                continue
+            distinct[cell] += 1
+            low[cell] = value if low[cell] < 0 else low[cell]
+            high[cell] = value
+            total += weight
+            if weight > top:
+                top, guess[cell] = weight, value
+        if total > 0:
+            posterior[cell] = top / total
+    return distinct, low, high, guess, posterior

@@ -1,0 +1,141 @@
+"""Recognise people in several releases by the quasi-identifiers that all of these show.
+
+People who agree in all of them cannot be told apart: they are a *kind* of people. In every release a kind has its
+places: the groups that hold rows of it, and how many. A missing quasi-identifier is equal only to itself.
+Cost: linear in the rows of all releases, and one sort of each by kind and group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.audit.composition.blocks import find
+from discreet.audit.files import read_tables
+from discreet.audit.sequence.groups import Counts, Numbers, counts_of, together, whole
+from discreet.errors import InputError
+from discreet.release import Release
+from discreet.release.layouts import layout_of
+from discreet.values.codes import Codes, encode
+
+Floats = npt.NDArray[np.float64]
+
+
+class Places(NamedTuple):
+    """Of each kind of people the groups in which they can be, in one run from `starts` on, and how many rows are there.
+
+    Where only blocks are shown, that number is what is expected.
+    """
+
+    starts: Numbers
+    groups: Numbers
+    rows: Floats
+
+    def only(self, kinds: npt.NDArray[np.bool_]) -> Places:
+        """The same of some kinds; the others are nowhere."""
+        lengths = np.diff(self.starts)
+        kept = np.repeat(kinds, lengths)
+        return Places(np.concatenate([[0], np.cumsum(lengths * kinds)]), self.groups[kept], self.rows[kept])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One release: where people can be, what each group holds, and whether its rows are `whole`, so that they count."""
+
+    places: Places
+    held: Counts
+    whole: bool
+
+    @property
+    def rows(self) -> Numbers:
+        """How many rows each kind of people has; of blocks it is not known."""
+        sums = np.concatenate([[0], np.cumsum(self.places.rows)])
+        return np.asarray(np.round(sums[self.places.starts[1:]] - sums[self.places.starts[:-1]]), np.int64)
+
+    @property
+    def present(self) -> npt.NDArray[np.bool_]:
+        """The kinds of people that may be there."""
+        return np.diff(self.places.starts) > 0
+
+
+@dataclass(frozen=True)
+class People:
+    """Kinds of people, a row each in `kinds`; their places in each release; sensitive values by code, in order.
+
+    `truth` is the kind and the value of every row of the private table, if that is known.
+    """
+
+    kinds: pa.Table
+    shown: tuple[Shown, ...]
+    values: Codes
+    truth: tuple[Numbers, Numbers] | None
+
+
+def recognise(releases: Sequence[Release], quasi: Sequence[str], truth: pa.Table | None) -> People:
+    """Find all people of releases in each of them; `truth` has the columns `quasi` and the sensitive one, last."""
+    tables = [read_tables(release) for release in releases]
+    entire = [len(layout_of(release.promise).blocks(release.promise)) == 1 for release in releases]
+    rosters = [of.qit for of, rows in zip(tables, entire, strict=True) if rows]
+    if not rosters and truth is None:
+        raise InputError(
+            "none of the releases shows whole rows: nobody can be found in them",
+            hint="name the people with the truth: `--truth FILE`",
+        )
+    keys, known = _kinds([*rosters, *([] if truth is None else [truth])], quasi)
+    listed = [of.st["value"] for of in tables] + ([] if truth is None else [truth.column(truth.num_columns - 1)])
+    values = encode(together(listed, releases[0].promise.sensitive_column))
+    codes = np.split(values.codes, np.cumsum([len(of) for of in listed])[:-1])
+    theirs = iter(keys)
+    shown = []
+    for release, of, rows, code in zip(releases, tables, entire, codes, strict=False):
+        numbers, group = np.unique(whole(of.qit[release.promise.group]), return_inverse=True)
+        held = counts_of(of.st, numbers, np.asarray(code, np.int64))
+        if rows:
+            places = _places(next(theirs), group, len(known))
+        else:
+            blocks = layout_of(release.promise).blocks(release.promise)
+            asked = [tuple(name for name in block if name in quasi) for block in blocks]
+            coded = [_kinds([known, of.qit], block)[0] for block in asked if block]
+            kind, places_, expected = find(coded, group, release.path)
+            places = Places(_starts(kind, len(known)), places_, expected)
+        shown.append(Shown(places, held, rows))
+    told = None if truth is None else (next(theirs), np.asarray(codes[-1], np.int64))
+    return People(known, tuple(shown), values, told)
+
+
+def _kinds(tables: Sequence[pa.Table], quasi: Sequence[str]) -> tuple[list[Numbers], pa.Table]:
+    """The kind of every row of each table, and a table of the kinds, in the order in which they first occur."""
+    rows = sum(len(table) for table in tables)
+    key, room = np.zeros(rows, np.int64), 1
+    every = {name: together([table[name] for table in tables], name) for name in quasi}
+    for column in every.values():
+        coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        if room * len(coded.dictionary) >= 2**62:
+            key, room = _dense(key)
+        key = key * len(coded.dictionary) + whole(coded.indices)
+        room *= max(len(coded.dictionary), 1)
+    key, _ = _dense(key)
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(key), prepend=-1) > 0)
+    kinds = pa.table(every).take(pa.array(first))
+    return np.split(key, np.cumsum([len(table) for table in tables])[:-1]), kinds
+
+
+def _dense(key: Numbers) -> tuple[Numbers, int]:
+    """The same numbers counted from 0 in the order in which they first occur, and how many there are."""
+    coded = pa.array(key).dictionary_encode()
+    return whole(coded.indices), len(coded.dictionary)
+
+
+def _places(kind: Numbers, group: Numbers, kinds: int) -> Places:
+    groups = int(group.max(initial=0)) + 1
+    pairs, rows = np.unique(kind * groups + group, return_counts=True)
+    return Places(_starts(pairs // groups, kinds), pairs % groups, rows.astype(np.float64))
+
+
+def _starts(ascending: Numbers, kinds: int) -> Numbers:
+    return np.searchsorted(ascending, np.arange(kinds + 1)).astype(np.int64)
