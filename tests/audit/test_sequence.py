@@ -286,7 +286,10 @@ def test_a_single_release_is_refused(publish):
 @pytest.mark.parametrize(
     ("changes", "wrong"),
     [
-        ({"publication": "anatomy", "guarantee": {"l": 2}, "partition": "auto"}, "a release by anatomy"),
+        (
+            {"publication": "anatomy", "guarantee": {"l": 2}, "partition": "auto"},
+            "by generalization: it shows no rows as they are",
+        ),
         ({"quasi": ["age", "day", "town"], "drop": ["smokes"]}, "has other columns"),
         ({"guarantee": {"distinct_l": 2}}, "has another guarantee"),
         ({"ordered": ["town"]}, "shows the column `town` in another way"),

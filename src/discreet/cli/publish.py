@@ -25,6 +25,10 @@ def publish(
     public: Annotated[
         Path | None, typer.Option(help="For a join: a table that lists people of the same kind, .csv or .parquet.")
     ] = None,
+    earlier: Annotated[
+        list[Path] | None,
+        typer.Option(help="An earlier release of the same people: refuse one that tells too much together with it."),
+    ] = None,
     form: Annotated[Form, typer.Option("--format", help="The format of the data files.")] = Form.parquet,
     memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
     seed: Annotated[
@@ -36,6 +40,8 @@ def publish(
     """Publish a table under a policy. The release is verified from its own files before it appears.
 
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
+
+    Example: discreet publish patients.csv --policy policy.toml --to releases/2026-12 --earlier releases/2026-11
     """
     import discreet
     from discreet.policy import unfit
@@ -47,7 +53,15 @@ def publish(
         with discreet.read(file, memory_limit=memory_limit) as table:
             rules = discreet.Policy.load(policy, check=unfit(table.columns))
             release = discreet.publish(
-                table, rules, to=to, public=public, seed=seed, strict=strict, format=form.value, progress=step
+                table,
+                rules,
+                to=to,
+                public=public,
+                earlier=earlier or (),
+                seed=seed,
+                strict=strict,
+                format=form.value,
+                progress=step,
             )
     left_out, suppressed = release.withheld, release.suppressed
     if json:

@@ -22,11 +22,13 @@ from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
 from discreet.publication.draft import Draft, Grouped, Prepared
+from discreet.publication.earlier import opened as opened_earlier
+from discreet.publication.earlier import watched
 from discreet.publication.identified import check_identified
 from discreet.publication.people import People
 from discreet.release import FORMAT, Release
 from discreet.release.manifest import Promise
-from discreet.release.write import free, write
+from discreet.release.write import Watch, free, write
 from discreet.table import Table, read
 from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
@@ -44,6 +46,7 @@ def publish(
     *,
     to: str | Path,
     public: Any = None,
+    earlier: Sequence[str | Path | Release] = (),
     seed: int | None = None,
     strict: bool = False,
     format: Literal["parquet", "csv"] = "parquet",
@@ -51,7 +54,8 @@ def publish(
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
 
-    The publication `join` needs a `public` table, which is read in the same way.
+    The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
+    ones of the same people would tell more of somebody than is promised is refused.
 
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication. What is doubtful is
@@ -66,7 +70,7 @@ def publish(
             "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
             hint="pass public=…, or --public FILE" if public is None else 'set publication = "join", or leave it out',
         )
-    secret = RandomSource(seed)
+    secret, before = RandomSource(seed), opened_earlier(earlier, policy)
     with ExitStack() as opened:
         private = _opened(table, opened)
         others = None if public is None else _opened(public, opened)
@@ -83,7 +87,8 @@ def publish(
         for check_groups in AFTER:
             doubts += check_groups(made)
         warned = judged(doubts, policy, strict=strict)
-        return replace(_write(made, to=Path(to), format=format, progress=progress), warnings=warned)
+        written = _write(made, to=Path(to), format=format, progress=progress, watch=watched(before))
+        return replace(written, warnings=warned)
 
 
 def _opened(source: Any, opened: ExitStack) -> Table:
@@ -151,7 +156,14 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
     return Draft(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown, people)
 
 
-def _write(draft: Draft, *, to: Path, format: Literal["parquet", "csv"], progress: Callable[[str], None]) -> Release:
+def _write(
+    draft: Draft,
+    *,
+    to: Path,
+    format: Literal["parquet", "csv"],
+    progress: Callable[[str], None],
+    watch: Watch | None = None,
+) -> Release:
     """Write a draft; the release says how many rows of the table are not in it."""
     publication, rows = PUBLICATIONS[draft.policy.publication], int(draft.groups.size)
     counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
@@ -159,7 +171,7 @@ def _write(draft: Draft, *, to: Path, format: Literal["parquet", "csv"], progres
         counted["people"] = draft.people.number
     about = {"for_publication": not draft.secret.seeded, **counted, **publication.members(draft)}
     promise = describe(draft.policy, **about)
-    release = write(to, promise, publication.files(draft), format=format, progress=progress)
+    release = write(to, promise, publication.files(draft), format=format, progress=progress, watch=watch)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
     return replace(release, withheld=draft.table.rows - rows - suppressed, suppressed=suppressed)
 

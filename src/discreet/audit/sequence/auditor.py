@@ -36,8 +36,6 @@ def audit(releases: Sequence[Release | str | Path], *, insertions: Literal["know
     """
     if insertions not in INSERTIONS:
         raise InputError(f"unknown insertions `{insertions}`", hint="expected one of: `known`, `unknown`")
-    if isinstance(releases, str | Path | Release):
-        raise InputError("several releases are compared", hint="pass a list of them, oldest first")
     return _Search(in_order(releases), known=insertions == "known").inferences()
 
 

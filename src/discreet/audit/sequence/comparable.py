@@ -1,4 +1,4 @@
-"""Which releases can be compared: versions of one table that grows, all generalized, with one promise."""
+"""Which generalized releases can be followed: versions of one table that grows, with one promise."""
 
 from __future__ import annotations
 
@@ -16,19 +16,8 @@ ONE_TABLE = "compare releases of one table, made under one policy"
 
 
 def in_order(releases: Sequence[Release | str | Path]) -> list[Release]:
-    """Open releases that are given oldest first; raise if they cannot be compared."""
+    """Open generalized releases that are given oldest first; raise if they cannot be compared."""
     opened = [release if isinstance(release, Release) else open_release(release) for release in releases]
-    if len(opened) < 2:
-        raise ReleaseError(
-            "one release alone has nothing to be compared with",
-            hint="name the releases of one table, oldest first; a single one is measured with `--metrics`",
-        )
-    for release in opened:
-        if release.promise.publication != "generalization":
-            raise ReleaseError(
-                f"`{release.path}` is a release by {release.promise.publication}: it shows no boxes of groups",
-                hint="only releases by generalization can be compared; others of the same people are not made to be",
-            )
     for release in opened[1:]:
         if (other := _other(opened[0], release)) is not None:
             raise ReleaseError(f"`{release.path}` {other} than `{opened[0].path}`", hint=ONE_TABLE)
