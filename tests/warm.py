@@ -68,6 +68,9 @@ def grow(folder: Path) -> None:
                 vault.append(table.slice(200 * at, 200))
                 vault.release(folder / f"{growth} {at}")
         audit([folder / f"{growth} {at}" for at in range(2)])
+    policy = Policy(**ROLES, publication="anatomy", guarantee={"l": 2})
+    shown = [publish(table, policy, to=folder / f"shown {at}", seed=at) for at in range(2)]
+    audit(shown, same_people=True)
 
 
 if __name__ == "__main__":

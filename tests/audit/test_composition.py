@@ -206,9 +206,9 @@ def audited(rows, *, same):
     read = tuple(shown(of, kinds) for of in rows)
     found = People(pa.table({"kind": range(kinds)}), read, encode(pa.chunked_array([[0, 1, 2]])), None)
     search, asked = Composition(read, 3), np.flatnonzero(np.sum([of.present for of in read], axis=0) >= 2)
-    cells = search.cells(asked)
-    left, counted = _narrowed(search, cells, found, count=same)
-    left = left.at(cells.of[asked])
+    bundles = search.bundles(asked)
+    left, counted = _narrowed(search, bundles, found, count=same)
+    left = left.at(bundles.of[asked])
     return dict(
         zip(asked.tolist(), zip(left.distinct.tolist(), left.guess.tolist(), strict=True), strict=True)
     ), counted

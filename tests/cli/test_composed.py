@@ -26,7 +26,7 @@ def test_text(run, releases):
     status, out, err = run("audit", *releases, "--same-people", "--truth", releases[0].parent / "truth.parquet")
     found = discreet.audit(releases, same_people=True)
     assert (status, err) == (4, "")
-    assert out.startswith("2 releases that show rows; who is in one is in every larger one\n")
+    assert out.startswith("2 releases that show rows; everybody in one is in every larger one\n")
     assert "200 people recognised in two or more of them by `age`, `zipcode`" in out
     lines = {line[:27].strip(): line[27:].split() for line in out.splitlines()}
     assert lines["people with one value left"] == ["0", str(found.pinned)]
@@ -34,7 +34,7 @@ def test_text(run, releases):
     assert f"by the truth, {found.pinned} of {found.pinned} with one value left have it" in out
     assert out.endswith(f"{found.vulnerable} people are given away: more is told of them than l = 2 allows\n")
     status, out, _ = run("audit", *releases)
-    assert "people are those with equal columns" in out
+    assert "who agrees in all columns is taken to be the same" in out
     assert "given away, if they are in those releases: more" in out
 
 

@@ -21,7 +21,8 @@ def as_plain(found: Composed) -> dict[str, Any]:
 
 def as_text(found: Composed) -> None:
     """Print a table of releases, what one of them gives beside what all give, and what it means."""
-    knows = "who is in one is in every larger one" if found.same_people else "people are those with equal columns"
+    same, alike = "everybody in one is in every larger one", "who agrees in all columns is taken to be the same"
+    knows = same if found.same_people else alike
     print(f"{len(found.releases)} releases that show rows; {knows}\n")
     show.as_table(
         ["release", "rows", "groups", "promised", "largest share"],

@@ -81,7 +81,7 @@ def _check(folder: Path, earlier: Sequence[Release]) -> None:
     names = ", ".join(f"`{release.path.name}`" for release in earlier)
     if isinstance(found, Composed):
         whom = f"{counted(found.vulnerable, 'person', 'people')} of the {found.people:,} who may be in both"
-        told = f"{found.pinned:,} would have one value left, where one release alone leaves {found.pinned_alone:,} so"
+        told = f"{found.pinned:,} would have one value left ({found.pinned_alone:,} by one release alone)"
     else:
         whom = counted(found.vulnerable, "row")
         told = "more is told of them than the guarantee allows"

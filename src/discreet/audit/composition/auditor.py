@@ -4,7 +4,7 @@ People are recognised by the quasi-identifiers that all releases show (`people`)
 intersected (`candidates`), and if everybody in a release is known to be in every larger one, heads are counted
 (`elimination`). Who is only recognised may be somebody else in the other release: what is told of them then holds if
 they are in both.
-Cost: a few passes and one sort of all rows, then cells x values in their groups (see `candidates`).
+Cost: a few passes and one sort of all rows, then bundles x values in their groups (see `candidates`).
 Claim: pinned_people_are_certain — who is pinned has one value in every table that all releases could be of.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.audit.composition.candidates import MANY, Cells, Composition, Told, told
+from discreet.audit.composition.candidates import MANY, Bundles, Composition, Told, told
 from discreet.audit.composition.comparable import promised, shared
 from discreet.audit.composition.elimination import eliminate
 from discreet.audit.composition.people import Floats, People, Shown, recognise
@@ -47,9 +47,9 @@ def compose(releases: Sequence[Release], *, same_people: bool = False, truth: st
         found = replace(found, shown=_nested(releases, found.shown))
     asked = np.flatnonzero(np.sum([of.present for of in found.shown], axis=0) >= 2)
     search = Composition(found.shown, found.values.size)
-    cells = search.cells(asked)
-    left, counted = _narrowed(search, cells, found, count=same_people)
-    return _Summary(releases, found, search, cells, asked, left).composed(
+    bundles = search.bundles(asked)
+    left, counted = _narrowed(search, bundles, found, count=same_people)
+    return _Summary(releases, found, search, bundles, asked, left).composed(
         quasi, same_people=same_people, counted=counted
     )
 
@@ -81,20 +81,20 @@ def _nested(releases: Sequence[Release], shown: Sequence[Shown]) -> tuple[Shown,
     return tuple(found)
 
 
-def _narrowed(search: Composition, cells: Cells, found: People, *, count: bool) -> tuple[Told, bool]:
-    """What is left of each cell, and whether heads were counted: not if there is too much, or values changed."""
-    distinct = search.count(cells.kinds)
+def _narrowed(search: Composition, bundles: Bundles, found: People, *, count: bool) -> tuple[Told, bool]:
+    """What is left of each bundle, and whether heads were counted: not if there is too much, or values changed."""
+    distinct = search.count(bundles.kinds)
     if distinct.sum() > MANY:
         ends = np.searchsorted(np.cumsum(distinct), np.arange(0, distinct.sum(), MANY), side="right")
         parts = [part for part in np.split(np.arange(distinct.size), ends[1:]) if part.size]
-        of = [told(search.left(cells.kinds[part], distinct[part])) for part in parts]
+        of = [told(search.left(bundles.kinds[part], distinct[part])) for part in parts]
         return Told(*(np.concatenate(column) for column in zip(*of, strict=True))), False
-    candidates = search.left(cells.kinds, distinct)
+    candidates = search.left(bundles.kinds, distinct)
     if not count or not distinct.all():
         return told(candidates), False
     rows = [of.rows if of.whole else None for of in found.shown]
     kept = (
-        eliminate(candidates, cells, search.places, search.groups, rows)
+        eliminate(candidates, bundles, search.places, search.groups, rows)
         if any(of.whole for of in found.shown)
         else None
     )
@@ -111,12 +111,12 @@ class _Summary:
         releases: Sequence[Release],
         found: People,
         search: Composition,
-        cells: Cells,
+        bundles: Bundles,
         asked: Numbers,
         left: Told,
     ) -> None:
-        at = cells.of[asked]
-        posterior, fewest = search.alone(cells.kinds)
+        at = bundles.of[asked]
+        posterior, fewest = search.alone(bundles.kinds)
         self.releases, self.found, self.search, self.asked = releases, found, search, asked
         self.left = left.at(at)
         self.posterior_alone, self.fewest_alone = posterior[at], fewest[at]

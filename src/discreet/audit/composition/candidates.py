@@ -9,8 +9,8 @@ independently, a value has the probability
 
 scaled to a sum of 1: that is Bayes' rule, as each release shifts the odds by (share there / share among all people). A
 release in which people are in the very same groups as in another (the same people, the same values) tells nothing
-more and is left out. People with the same groups in every release are counted as one *cell*.
-Cost: cells x values in their groups, twice.
+more and is left out. People with the same groups in every release are counted as one *bundle*.
+Cost: bundles x values in their groups, twice.
 Claim: intersection_never_excludes_the_truth — everybody's value is left where everybody is in all releases.
 """
 # ruff: noqa: ANN001, ANN202 - compiled loops
@@ -49,7 +49,7 @@ class AllPlaces(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The values that are left for each cell, and their weights."""
+    """The values that are left for each bundle, and their weights."""
 
     starts: Numbers
     values: Numbers
@@ -57,10 +57,10 @@ class Candidates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cells:
+class Bundles:
     """Kinds of people that are in the same groups everywhere.
 
-    `of` is the cell of every kind, -1 where it is not asked for; `kinds` is one kind of each cell.
+    `of` is the bundle of every kind, -1 where it is not asked for; `kinds` is one kind of each bundle.
     """
 
     of: Numbers
@@ -68,7 +68,7 @@ class Cells:
 
 
 class Told(NamedTuple):
-    """Of each cell: how many values are left, the lowest and the highest, the likeliest, and its probability."""
+    """Of each bundle: how many values are left, the lowest and the highest, the likeliest, and its probability."""
 
     distinct: Numbers
     low: Numbers
@@ -76,9 +76,11 @@ class Told(NamedTuple):
     guess: Numbers
     posterior: Floats
 
-    def at(self, cells: Numbers) -> Told:
-        """The same of some cells, one by one."""
-        return Told(self.distinct[cells], self.low[cells], self.high[cells], self.guess[cells], self.posterior[cells])
+    def at(self, bundles: Numbers) -> Told:
+        """The same of some bundles, one by one."""
+        return Told(
+            self.distinct[bundles], self.low[bundles], self.high[bundles], self.guess[bundles], self.posterior[bundles]
+        )
 
 
 class Composition:
@@ -90,7 +92,7 @@ class Composition:
         self.base = counts / counts.sum()
         self.places = _by_twin(self.places, self.groups.twins)
 
-    def cells(self, asked: Numbers) -> Cells:
+    def bundles(self, asked: Numbers) -> Bundles:
         """Put together the kinds of people that are asked for and cannot be told apart."""
         starts, groups = self.places.starts, self.places.groups
         signature = np.zeros(asked.size, np.int64)
@@ -103,7 +105,7 @@ class Composition:
         of = np.full(starts.shape[1] - 1, -1, np.int64)
         of[asked] = signature
         _, first = np.unique(signature, return_index=True)
-        return Cells(of, asked[first])
+        return Bundles(of, asked[first])
 
     def alone(self, kinds: Numbers) -> tuple[Floats, Numbers]:
         """How likely a value of people is by the one release that tells most, and the fewest values that one leaves."""
@@ -284,21 +286,21 @@ def _alone(kinds, places, groups, values):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, nogil=True)
 def _told(candidates):  # type: ignore[no-untyped-def]
-    cells = candidates.starts.size - 1
-    distinct, low, high = np.zeros(cells, np.int64), np.full(cells, -1, np.int64), np.full(cells, -1, np.int64)
-    guess, posterior = np.full(cells, -1, np.int64), np.zeros(cells)
-    for cell in range(cells):
+    bundles = candidates.starts.size - 1
+    distinct, low, high = np.zeros(bundles, np.int64), np.full(bundles, -1, np.int64), np.full(bundles, -1, np.int64)
+    guess, posterior = np.full(bundles, -1, np.int64), np.zeros(bundles)
+    for bundle in range(bundles):
         total, top = 0.0, 0.0
-        for at in range(candidates.starts[cell], candidates.starts[cell + 1]):
+        for at in range(candidates.starts[bundle], candidates.starts[bundle + 1]):
             weight, value = candidates.weights[at], candidates.values[at]
             if weight <= 0:
                 continue
-            distinct[cell] += 1
-            low[cell] = value if low[cell] < 0 else low[cell]
-            high[cell] = value
+            distinct[bundle] += 1
+            low[bundle] = value if low[bundle] < 0 else low[bundle]
+            high[bundle] = value
             total += weight
             if weight > top:
-                top, guess[cell] = weight, value
+                top, guess[bundle] = weight, value
         if total > 0:
-            posterior[cell] = top / total
+            posterior[bundle] = top / total
     return distinct, low, high, guess, posterior

@@ -1,13 +1,13 @@
 r"""Rule out more values by counting heads, where everybody in a release is known to be in every larger one too.
 
-Let x be how many people of a cell hold a value. Bounds of x are tightened until nothing changes:
+Let x be how many people of a bundle hold a value. Bounds of x are tightened until nothing changes:
 
-    people   the x of a cell sum to its people n:       x >= n - (the others at most),  x <= n - (the others at least)
+    people   the x of a bundle sum to its people n:       x >= n - (the others at most),  x <= n - (the others at least)
     values   the x of a value in a group sum to its count there, less what rows of unknown people hold:
              x <= count - (others at least),  x >= count - (others at most) - min(count, rows of unknown people)
 
-Known are the people of a cell in a release in which it has no more rows than in the smallest one that it is in: they
-are the same. Where a cell of n people has r rows in a group, and others elsewhere, at least r - (n - x) and at most
+Known are the people of a bundle in a release in which it has no more rows than in the smallest one that it is in: they
+are the same. Where a bundle of n people has r rows in a group, and others elsewhere, at least r - (n - x) and at most
 min(r, x) of them hold the value.
 Cost: rounds x candidates x releases; every round but the last tightens a bound, and after 100 it is left at that.
 Claim: elimination_is_sound — no value is ruled out that somebody holds in any table that all releases could be of.
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.composition.candidates import AllPlaces, Candidates, Cells, Groups
+from discreet.audit.composition.candidates import AllPlaces, Bundles, Candidates, Groups
 from discreet.audit.composition.people import Floats
 from discreet.audit.sequence.groups import Numbers
 
@@ -29,10 +29,10 @@ ROUNDS = 100
 
 
 class _Entries(NamedTuple):
-    """One release: a line for every candidate of a cell and every group of it that holds the value.
+    """One release: a line for every candidate of a bundle and every group of it that holds the value.
 
     `at` is the candidate, `slot` the value in the group and `held` how often it occurs there; `rows` of the `people` of
-    the cell are in the group. At most `slack` holders of the value are people who are not known; `asked` are the
+    the bundle are in the group. At most `slack` holders of the value are people who are not known; `asked` are the
     candidates of people who are.
     """
 
@@ -46,25 +46,25 @@ class _Entries(NamedTuple):
 
 
 def eliminate(
-    candidates: Candidates, cells: Cells, places: AllPlaces, groups: Groups, rows: Sequence[Numbers | None]
+    candidates: Candidates, bundles: Bundles, places: AllPlaces, groups: Groups, rows: Sequence[Numbers | None]
 ) -> npt.NDArray[np.bool_] | None:
     """Which candidates are still left; None if no table fits all releases.
 
     `rows` are those of every kind of people in each release, None where they do not count.
     """
-    held = [None if of is None else _summed(of, cells) for of in rows]
+    held = [None if of is None else _summed(of, bundles) for of in rows]
     known = [of for of in held if of is not None]
     people = np.min([np.where(of > 0, of, np.inf) for of in known], axis=0)
     people = np.where(np.isfinite(people), people, 0)
     releases = [
-        _entries(i, of, people, candidates, cells, places, groups) for i, of in enumerate(held) if of is not None
+        _entries(i, of, people, candidates, bundles, places, groups) for i, of in enumerate(held) if of is not None
     ]
-    cell = np.repeat(np.arange(people.size), np.diff(candidates.starts))
-    most, least, n = people[cell].copy(), np.zeros(cell.size), people[cell]
+    bundle = np.repeat(np.arange(people.size), np.diff(candidates.starts))
+    most, least, n = people[bundle].copy(), np.zeros(bundle.size), people[bundle]
     for _ in range(ROUNDS):
         before = most.sum() - least.sum()
-        least = np.maximum(least, n - (_sum(cell, most, people.size)[cell] - most))
-        most = np.minimum(most, n - (_sum(cell, least, people.size)[cell] - least))
+        least = np.maximum(least, n - (_sum(bundle, most, people.size)[bundle] - most))
+        most = np.minimum(most, n - (_sum(bundle, least, people.size)[bundle] - least))
         for of in releases:
             _in_groups(of, most, least)
         if (least > most).any():
@@ -87,19 +87,19 @@ def _in_groups(of: _Entries, most: Floats, least: Floats) -> None:
 
 
 def _entries(
-    i: int, held: Floats, people: Floats, candidates: Candidates, cells: Cells, places: AllPlaces, groups: Groups
+    i: int, held: Floats, people: Floats, candidates: Candidates, bundles: Bundles, places: AllPlaces, groups: Groups
 ) -> _Entries:
     same = (held == people) & (people > 0)
-    first, last = places.starts[i, cells.kinds], places.starts[i, cells.kinds + 1]
+    first, last = places.starts[i, bundles.kinds], places.starts[i, bundles.kinds + 1]
     lengths = np.where(same, last - first, 0)
-    cell = np.repeat(np.arange(people.size), lengths)
+    bundle = np.repeat(np.arange(people.size), lengths)
     place = _runs(first, lengths)
     group, rows = places.groups[place], places.rows[place]
-    rows = np.where(lengths[cell] == 1, people[cell], rows)  # a cell may be several kinds in one group
+    rows = np.where(lengths[bundle] == 1, people[bundle], rows)  # a bundle may be several kinds in one group
     unknown = groups.sizes - _sum(group, rows, groups.sizes.size)
-    wide = np.diff(candidates.starts)[cell]
-    entry = np.repeat(np.arange(cell.size), wide)
-    at = _runs(candidates.starts[:-1][cell], wide)
+    wide = np.diff(candidates.starts)[bundle]
+    entry = np.repeat(np.arange(bundle.size), wide)
+    at = _runs(candidates.starts[:-1][bundle], wide)
     values = int(groups.values.max(initial=0)) + 1
     keys = np.repeat(np.arange(groups.sizes.size), np.diff(groups.starts)) * values + groups.values
     wanted = group[entry] * values + candidates.values[at]
@@ -109,12 +109,12 @@ def _entries(
     count = groups.counts[slot].astype(np.float64)
     slack = np.minimum(count, unknown[group[entry]])
     asked = np.repeat(same, np.diff(candidates.starts))
-    return _Entries(at, slot, rows[entry], people[cell[entry]], count, slack, asked)
+    return _Entries(at, slot, rows[entry], people[bundle[entry]], count, slack, asked)
 
 
-def _summed(rows: Numbers, cells: Cells) -> Floats:
-    asked = cells.of >= 0
-    return _sum(cells.of[asked], rows[asked].astype(np.float64), cells.kinds.size)
+def _summed(rows: Numbers, bundles: Bundles) -> Floats:
+    asked = bundles.of >= 0
+    return _sum(bundles.of[asked], rows[asked].astype(np.float64), bundles.kinds.size)
 
 
 def _runs(first: Numbers, lengths: Numbers) -> Numbers:
