@@ -44,7 +44,17 @@ def test_json(run, releases):
     assert (status, err) == (4, "")
     assert list(told) == [
         *("ok", "promise", "same_people", "quasi", "releases", "people", "pinned", "pinned_alone", "vulnerable"),
-        *("posterior", "posterior_alone", "guess", "guess_alone", "impossible", "span", "counted", "truth"),
+        *(
+            "posterior",
+            "posterior_alone",
+            "guess",
+            "guess_alone",
+            "impossible",
+            "span",
+            "counted",
+            "several_rows",
+            "truth",
+        ),
     ]
     assert (told["people"], told["pinned"], told["vulnerable"]) == (200, found.pinned, found.vulnerable)
     assert [of["release"] for of in told["releases"]] == list(map(str, releases))
@@ -58,9 +68,12 @@ def test_nothing_is_told(run, releases):
 
 def test_what_else_is_said(releases, capsys):
     found = discreet.audit(releases, same_people=True)
-    composed.as_text(replace(found, impossible=1, counted=False, span=3.0, promise={"k": 2, "e": 1_000}))
+    composed.as_text(
+        replace(found, impossible=1, counted=False, several_rows=True, span=3.0, promise={"k": 2, "e": 1_000})
+    )
     out, _ = capsys.readouterr()
     assert "1 person has no value left: somebody else in the other release, or the value changed\n" in out
+    assert "some people have several rows: what is counted here as people are rows\n" in out
     assert "heads were not counted: values changed, or there is too much to count\n" in out
     assert "shortest range of anybody     1,000 or more" in out
     composed.as_text(replace(found, promise={}, vulnerable=1))

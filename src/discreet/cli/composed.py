@@ -67,6 +67,8 @@ def _print_notes(found: Composed) -> None:
             f"{counted(found.impossible, 'person has', 'people have')} no value left:"
             " somebody else in the other release, or the value changed"
         )
+    if found.several_rows:
+        print("some people have several rows: what is counted here as people are rows")
     if found.same_people and not found.counted:
         print("heads were not counted: values changed, or there is too much to count")
 
