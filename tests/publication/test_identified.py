@@ -51,7 +51,9 @@ def test_what_the_message_says_to_do_works(tmp_path):
 
 def test_identifiers_are_looked_at_together(tmp_path):
     rows = visits().append_column("visit", pa.array(np.tile(np.arange(5), 1_000)))
-    assert publish(rows, policy(identifiers=["person_id", "visit"]), to=tmp_path / "r").promise.rows == 5_000
+    accepted = {"repeats": {"person_id": "a key of the ward", "visit": "numbered in each"}}
+    both = policy(identifiers=["person_id", "visit"], accept=accepted)
+    assert publish(rows, both, to=tmp_path / "r").promise.rows == 5_000
     twice = pa.concat_tables([rows, rows.slice(0, 1)])
     told = "`person_id` and `visit` repeat, taken together: 5,001 rows are of 5,000 people"
     with pytest.raises(InputError, match=told) as refused:

@@ -74,6 +74,8 @@ def publish(
     print(f"{to}: {first}")
     for line in more:
         print(f"  {line}")
+    if rules.person is None and not rules.identifiers:
+        print("  taken for granted: that every row is another person; the policy has no identifier to tell")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if left_out:
         print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")

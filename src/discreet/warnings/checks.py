@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import DiscreetWarning, UnacceptedError
 from discreet.warnings.lookalikes import lookalikes
+from discreet.warnings.repeats import repeats
 from discreet.warnings.tells import tells
 
 if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.draft import Draft, Prepared
 
-BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (tells,)
+BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells)
 AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (lookalikes,)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 

@@ -1,0 +1,44 @@
+"""An identifier that repeats though all together do not: perhaps it tells people apart, and these have several rows.
+
+Beside the number of a visit, the number of a patient never repeats, and every visit would be taken for a person.
+Cost: one pass over the identifiers in the engine, where there are several.
+Claim: repeats_are_found — every identifier of several that stands in two rows is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from discreet.errors import DiscreetWarning
+from discreet.publication.axes import present
+
+if TYPE_CHECKING:
+    from discreet.publication.draft import Prepared
+
+
+def repeats(prepared: Prepared) -> Iterator[DiscreetWarning]:
+    """A warning for each of several identifiers that repeats by itself; one that is the only one may not."""
+    policy, table = prepared.policy, prepared.table
+    if policy.person is not None or len(policy.identifiers) < 2:
+        return
+    columns = [exp.column(name, quoted=True) for name in policy.identifiers]
+    counts = [
+        figure
+        for column in columns
+        for figure in (exp.Count(this=column.copy()), exp.Count(this=exp.Distinct(expressions=[column.copy()])))
+    ]
+    rows = table.select(policy.identifiers, present=present(policy)).subquery("rows")
+    found = [int(column[0].as_py()) for column in table.engine.run(exp.select(*counts).from_(rows)).columns]
+    for name, there, different in zip(policy.identifiers, found[::2], found[1::2], strict=True):
+        if different < there:
+            yield DiscreetWarning(
+                f"repeats.{name}",
+                f"`{name}` has {different:,} different values in {there:,} rows; only together with the other"
+                " identifiers does it tell all rows apart, and every row is taken for a person",
+                hint=f'if it tells people apart, set person = "{name}"; if different people share it, like a surname,'
+                f" accept `repeats.{name}` with that reason, or list it in `drop`",
+                refuses=True,
+            )
