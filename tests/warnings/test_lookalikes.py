@@ -115,3 +115,11 @@ def test_many_sets_are_not_all_shown(tmp_path):
         warning.message
     )
     assert warning.reason == "codes of two registers"
+
+
+def test_of_people_with_several_rows(tmp_path):
+    who = np.repeat(np.arange(40), 2)
+    table = pa.table({"who": who, "age": who, "ill": [[*SPELLINGS, "gout", "mumps", "cold"][w % 8] for w in who]})
+    given = {"person": "who", "quasi": ["age"], "sensitive": "ill", "guarantee": {"l": 2}, "partition": "deal"}
+    (warning,) = discreet.publish(table, discreet.Policy(**given), to=tmp_path / "r", seed=1).warnings
+    assert "if they mean the same, the promise is broken; " in warning.message

@@ -131,3 +131,14 @@ def test_the_shell(coded, tmp_path, monkeypatch, capsys):
     status, printed = run("inspect", "people.csv", "--quasi", "code,sex", "--sensitive", "ill", "--json")
     code, sex = json.loads(printed.out)["tells"]
     assert (code["columns"], code["told"], code["blind"], sex["told"]) == (["code"], 2000, 0.125, 0)
+
+
+def test_nobody_is_told_by_their_own_rows(tmp_path):
+    """Of 400 people with 10 visits each, no two in one village: their visits agree, and tell nothing of anybody else."""
+    who = np.repeat(np.arange(400), 10)
+    table = pa.table({"who": who, "village": who, "ill": [f"ill {w % 10}" for w in who]})
+    given = {"person": "who", "quasi": ["village"], "sensitive": "ill", "guarantee": {"k": 2}, "partition": "deal"}
+    assert discreet.publish(table, discreet.Policy(**given), to=tmp_path / "r", seed=1).warnings == ()
+    together = table.set_column(1, "village", pa.array(who % 10))  # forty people in each, of one illness
+    with pytest.raises(UnacceptedError, match="`village` determines `ill` of 400 of 400 people"):
+        discreet.publish(together, discreet.Policy(**given), to=tmp_path / "s", seed=1)

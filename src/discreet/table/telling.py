@@ -30,7 +30,7 @@ BANDS_OF_SENSITIVE = 20  # where it has more than five times as many values
 CLEARLY = 0.01  # a coarser look must tell this share of the rows more than a finer one
 MORE = 0.05  # two columns are worth a word if they tell this share of the rows beyond what single ones do
 EXAMPLES = 3
-Bools: TypeAlias = npt.NDArray[np.bool_]
+Rows: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,16 +155,17 @@ def tellings(
     sensitive: str,
     *,
     codes: Codes | None = None,
+    among: Rows | None = None,
     ordered: Collection[str] = (),
     present: str | None = None,
 ) -> tuple[Telling, ...]:
     """What each of the quasi-identifiers tells, in their order; then the pairs that tell most beyond that.
 
     `codes` are those of the sensitive column, if they are known. `ordered` are texts whose order means something. Rows
-    in which `present` is missing are left out.
+    in which `present` is missing are left out; of the others only those at the places `among` are looked at, if given.
     """
     rows = table.count(present=present) if codes is None else codes.codes.size
-    drawn = _drawn(rows)
+    drawn = _drawn(rows, among)
 
     def column(name: str, known: Codes | None = None) -> _Column:
         if known is None:
@@ -180,20 +181,21 @@ def tellings(
     banded = private.banded(BANDS_OF_SENSITIVE) if private.codes.size > 5 * BANDS_OF_SENSITIVE else None
     ways = [values for values in (Classes.of_values(private.codes), banded) if values is not None]
     singles = [_single(each, private, ways) for each in columns]
-    sampled = drawn is not None
+    sampled = (rows if among is None else among.size) > DRAWN
     return (
         *(found.telling(sampled=sampled, more=found.certain.told) for found in singles),
         *_pairs(columns, singles, private, ways[-1], sampled=sampled),
     )
 
 
-def _drawn(rows: int) -> npt.NDArray[np.int64] | None:
+def _drawn(rows: int, among: Rows | None) -> Rows | None:
     """The rows to look at, if not all: one at random of every so many."""
+    rows = rows if among is None else among.size
     if rows <= DRAWN:
-        return None
+        return among
     edges = np.arange(DRAWN + 1) * rows // DRAWN
-    drawn: npt.NDArray[np.int64] = np.random.default_rng(DRAWN).integers(edges[:-1], edges[1:])
-    return drawn
+    drawn: Rows = np.random.default_rng(DRAWN).integers(edges[:-1], edges[1:])
+    return drawn if among is None else among[drawn]
 
 
 def _single(column: _Column, sensitive: _Column, ways: Sequence[Classes]) -> _Found:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from math import floor
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import DiscreetWarning
 from discreet.publication.axes import present
 from discreet.publication.draft import Prepared
@@ -25,11 +27,14 @@ def tells(prepared: Prepared) -> Iterator[DiscreetWarning]:
     policy = prepared.policy
     if policy.sensitive is None:
         return
+    # nothing is learnt of a person from that person's other rows: one row of each is looked at
+    among = None if prepared.people is None else np.sort(np.unique(prepared.people.numbers, return_index=True)[1])
     found = tellings(
         prepared.table,
         policy.quasi,
         policy.sensitive,
         codes=prepared.sensitive,
+        among=among,
         ordered=policy.ordered,
         present=present(policy),
     )
