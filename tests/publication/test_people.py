@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet import Policy, Vault, compare, publish, read, verify
-from discreet.errors import GuaranteeError, InputError, PolicyError
+from discreet import Policy, Vault, audit, compare, publish, read, verify
+from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError, ReleaseError
 from publication.visits import every_world, groups_of, policy, visits
 
 
@@ -156,6 +156,35 @@ def test_methods_are_compared_about_people():
     assert not sum(outcome.outside for outcome in found.outcomes)
 
 
+def test_what_several_releases_tell_of_them_is_not_passed_over(tmp_path):
+    rows = visits(people=200, each=2)
+    first = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "a")
+    second = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "b")
+    with pytest.raises(ReleaseError, match=r"people with several rows: .* cannot be audited yet"):
+        audit([first.path, second.path])
+    with pytest.raises(ReleaseError, match=r"people with several rows: .* cannot be audited yet"):
+        publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "c", earlier=[first.path])
+    assert not (tmp_path / "c").exists()
+
+
+def test_values_that_look_alike_are_judged_about_people(tmp_path):
+    """Two spellings: rows would keep l = 2 if they were one value, and people would not."""
+    spelled = [f"ill {i}" for i in range(40)]
+    ill = [spelled[i % 40] for i in range(400)]
+    ill[::10] = ["flu", "Flu"] * 20
+    rows = visits(people=200, each=2).set_column(3, "ill", pa.array(ill))
+    with pytest.warns(DiscreetWarning, match=r"lookalikes.ill: .* of the rows of one group") as told:
+        release = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "r")
+    merged = {number: Counter() for number in groups_of(release)}
+    for number, (_, values) in groups_of(release).items():
+        for value, many in values.items():
+            merged[number][value.lower()] += many
+    broken = sum(max(values.values()) * 4 > sum(values.values()) for values in merged.values())
+    expected = f"is broken in {broken} of {len(merged)} groups" if broken else "still holds"
+    assert broken > 0
+    assert expected in str(told[0].message)
+
+
 def test_people_whose_rows_are_withheld_are_not_counted(tmp_path):
     rows = visits(people=200, each=2)
     ill = pa.array(rows["ill"].to_pylist(), mask=np.arange(400) < 4)
@@ -182,3 +211,13 @@ def test_the_rule_holds_against_every_pairing(tmp_path):
                 holds.update(set(world))
             assert max(holds.values()) * 2 <= worlds
     assert tried > 5
+
+
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+def test_csv_files_and_a_column_of_the_same_name(publication, tmp_path):
+    rows = visits(people=200, each=2).rename_columns(["person_id", "person", "town", "ill"])
+    rules = policy(quasi=["person", "town"], publication=publication, guarantee={"l": 2})
+    release = publish(rows, rules, to=tmp_path / "r", format="csv")
+    assert release.promise.person == "person_"
+    assert release.ask("SELECT COUNT(DISTINCT person_) FROM microdata").rows()[0]["people"] == 200
+    assert verify(release.path).ok

@@ -71,18 +71,25 @@ class People:
             )
 
     def holds(self, groups: Numbers, histograms: Histograms, guarantee: Mapping[str, float]) -> bool:
-        """Whether every person is in one group, and every group keeps the rule: decided anew, from the definition."""
+        """Whether every person is in one group, and every group keeps the rule."""
+        of_person = self._groups(groups)
+        return np.array_equal(of_person[self.numbers], groups) and bool(self.keeps(groups, histograms, guarantee).all())
+
+    def keeps(self, groups: Numbers, histograms: Histograms, guarantee: Mapping[str, float]) -> npt.NDArray[np.bool_]:
+        """Whether each group keeps the rule: decided anew, from the definition."""
         k, l = thresholds(guarantee)
         tops, sizes = histograms.tops.astype(np.int64), histograms.sizes
-        rows = np.bincount(self.numbers)
-        of_person = np.zeros(self.number + 1, groups.dtype)
-        of_person[self.numbers] = groups
-        if not np.array_equal(of_person[self.numbers], groups):
-            return False
+        rows, of_person = np.bincount(self.numbers)[1:], self._groups(groups)[1:]
         most = np.zeros(sizes.size, np.int64)
-        np.maximum.at(most, of_person[1:], rows[1:])
-        people = np.bincount(of_person[1:], minlength=sizes.size)
-        return bool((people >= k).all() and (l <= 1 or (tops * most * l <= sizes).all()))
+        np.maximum.at(most, of_person, rows)
+        kept: npt.NDArray[np.bool_] = np.bincount(of_person, minlength=sizes.size) >= k
+        return kept & (tops * most * l <= sizes) if l > 1 else kept
+
+    def _groups(self, groups: Numbers) -> Numbers:
+        """A group of each person, by number."""
+        found = np.zeros(self.number + 1, groups.dtype)
+        found[self.numbers] = groups
+        return found
 
 
 def _unlike(codes: Codes, first: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -92,10 +92,9 @@ def _left(draft: Draft, codes: Codes) -> str:
     policy, histograms = draft.policy, Histograms.of(draft.groups, codes.codes)
     guarantee = Guarantee.of(policy.guarantee, population=codes.counts())
     broken = ~PUBLICATIONS[policy.publication].of_values(policy, guarantee).holds(histograms)
+    if draft.people is not None:
+        broken |= ~draft.people.keeps(draft.groups, histograms, policy.guarantee)
+    who = "people" if draft.people is None else "rows"
     share = float((histograms.tops / histograms.sizes).max())
     kept = "still holds" if not broken.any() else f"is broken in {broken.sum():,} of {broken.size:,} groups"
-    if draft.people is not None and not draft.people.holds(draft.groups, histograms, policy.guarantee):
-        kept = "is broken"  # what is promised of people is decided of all groups at once
-    return (
-        f"if they mean the same, the promise {kept}; {share:.1%} of the people of one group would hold the same value"
-    )
+    return f"if they mean the same, the promise {kept}; {share:.1%} of the {who} of one group would hold the same value"
