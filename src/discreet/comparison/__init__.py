@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.comparison.comparison import Comparison, Outcome
-from discreet.comparison.trial import compare
+from discreet.comparison.sweep import Sweep
+from discreet.comparison.trial import compare, sweep
 
-__all__ = ["Comparison", "Outcome", "compare"]
+__all__ = ["Comparison", "Outcome", "Sweep", "compare", "sweep"]

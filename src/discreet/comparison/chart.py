@@ -1,4 +1,4 @@
-"""The chart of a comparison: how far answers are off, how wide their bounds are, what the release loses, the time."""
+"""Charts: of a comparison errors, widths of bounds, loss and time; of a sweep risk against error."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from discreet.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from discreet.comparison.sweep import Sweep
+
 FORMS = (".png", ".svg")
 COLORS, GREY, INK = ("#2f5d8a", "#a9c4de"), "#7a7a7a", "#222222"
+LINES = ("#2f5d8a", "#c0622b", "#3f8a4c", "#7d4f9e", "#8a7a2f", "#b03a5b", "#4a9aa5", "#555555")
 WIDE = 30  # largest figure over smallest beyond which a scale is logarithmic
 TICKS = 6  # on a scale, at most
 LEAST = 1e-4  # what a logarithmic scale shows at least
@@ -48,7 +51,7 @@ def draw(comparison: Comparison, path: Path) -> Path:
             "How far answers are off",
             _share,
             ("median error", [outcome.error for outcome in outcomes]),
-            ("mean error", [outcome.mean_error for outcome in outcomes]),
+            ("90th percentile", [outcome.error_90 for outcome in outcomes]),
         )
         _panel(
             losses,
@@ -71,6 +74,52 @@ def draw(comparison: Comparison, path: Path) -> Path:
         figure.supxlabel(NOTE, fontsize=8, color=GREY)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     return path
+
+
+def draw_sweep(sweep: Sweep, path: Path) -> Path:
+    """Draw the errors of a sweep over the risk, a line for each method, into a file."""
+    check(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
+        figure = Figure(figsize=(9, 6), layout="constrained")
+        figure.suptitle(sweep.title, fontsize=12, fontweight="bold", color=INK, wrap=True)
+        axes = figure.subplots()
+        for number, first in enumerate(sweep.steps[0].outcomes):
+            _line(axes, sweep, number, first.method, LINES[number % len(LINES)])
+        axes.set_xlabel("risk: the largest share that one sensitive value has of a group", color=INK)
+        axes.set_ylabel("error of answers that are not exact", color=INK)
+        axes.margins(x=0.08, y=0.08)
+        axes.set_xlim(left=0)
+        axes.xaxis.set_major_formatter(lambda x, _: _share(x))
+        axes.yaxis.set_major_formatter(lambda y, _: _share(y))
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+        for edge in ("top", "right"):
+            axes.spines[edge].set_visible(False)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(frameon=False, fontsize=9)
+        figure.supxlabel(NOTE, fontsize=8, color=GREY)
+        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    return path
+
+
+def _line(axes: Axes, sweep: Sweep, number: int, method: str, color: str) -> None:
+    """The median errors of one method, the 90th percentiles dotted, and beside each point its threshold."""
+    steps = [(step.guarantee[sweep.name], step.outcomes[number]) for step in sweep.steps]
+    told = [(threshold, each) for threshold, each in steps if each.share is not None]
+    if not told:
+        return
+    risks = [each.share or 0 for _, each in told]
+    medians, highs = [each.error or 0 for _, each in told], [each.error_90 or 0 for _, each in told]
+    axes.plot(risks, medians, "o-", color=color, label=f"{method}: median")
+    axes.plot(risks, highs, "o:", color=color, markersize=3, label=f"{method}: 90th percentile")
+    for (threshold, each), risk, median in zip(told, risks, medians, strict=True):
+        exact = ", all exact" if each.error is None else ""
+        text = f"{sweep.name} = {threshold:,}{exact}"
+        place = (risk, median)
+        axes.annotate(text, place, (0, -7), textcoords="offset points", ha="center", va="top", fontsize=8, color=INK)
 
 
 def _panel(

@@ -8,31 +8,43 @@ from html import escape
 from pathlib import Path
 
 NOTE = "These are statistics of the private table: they are for its steward, and not to be published."
-COLUMNS = ("method", "error", "mean error", "width", "loss", "dm", "groups", "publish", "per query")
+COLUMNS = (
+    *("method", "median error", "90 %", "worst", "within 2 stderr", "exact", "width", "loss", "groups"),
+    *("publish", "per query"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What one method came to, or why it was `refused`.
 
-    `error` is the median of |estimate - truth| / |truth| over the questions that it `answered`, `mean_error`
-    their mean, `errors` the median for each aggregate; `width` the mean of (high - low) / |truth|. `outside` counts
-    the questions whose truth lies outside the bounds, which only rows that were `suppressed` can bring about.
-    `loss` is the normalised certainty penalty as a share; `dm` the discernibility. Times are in seconds: to
-    publish, and the median to answer a question. `unanswered` says why questions had no answer.
+    Of the questions that it `answered`, `exact` had equal bounds; the rest are what errors are about: `error` is the
+    median of |estimate - truth| relative to the truth or to ten people (see `workload`), `error_90` their 90th
+    percentile, `worst` the largest, `errors` the median for each kind of question; `coverage` the share of truths that
+    lie within two standard errors, where there is one; `width` the mean of high - low on the same scale; `best` the
+    smallest error. `outside` counts truths outside the bounds: there must be none. `vague` is the share of counts,
+    not exact, whose low is 0. `loss` is the normalised certainty penalty as a share; `dm` the discernibility;
+    `share` the largest that one sensitive value has of a group. Times are in seconds: to publish, and the median to
+    answer a question. `unanswered` says why questions had no answer.
     """
 
     method: str
     refused: str | None = None
     answered: int = 0
     unanswered: str | None = None
+    exact: int = 0
     error: float | None = None
-    mean_error: float | None = None
+    error_90: float | None = None
+    worst: float | None = None
+    best: float | None = None
     errors: Mapping[str, float] = field(default_factory=dict)
+    coverage: float | None = None
     width: float | None = None
     outside: int = 0
+    vague: float | None = None
     loss: float | None = None
     dm: float | None = None
+    share: float | None = None
     groups: int | None = None
     suppressed: int = 0
     publish_seconds: float | None = None
@@ -42,11 +54,21 @@ class Outcome:
         """The outcome as people read it, in the order of `COLUMNS`."""
         if self.refused is not None:
             return [self.method, "refused", *["–"] * (len(COLUMNS) - 2)]
-        shares = [_shown(value, "{:,.1%}") for value in (self.error, self.mean_error, self.width, self.loss)]
-        sizes = [_shown(value, "{:,.0f}") for value in (self.dm, self.groups)]
+        errors = [_shown(value, "{:,.1%}") for value in (self.error, self.error_90, self.worst)]
+        held = [_shown(self.coverage, "{:.0%}"), f"{self.exact:,} of {self.answered:,}"]
+        sizes = [_shown(value, "{:,.1%}") for value in (self.width, self.loss)]
         per_query = None if self.query_seconds is None else 1000 * self.query_seconds
         times = [_shown(self.publish_seconds, "{:,.2f} s"), _shown(per_query, "{:,.1f} ms")]
-        return [self.method, *shares, *sizes, *times]
+        return [self.method, *errors, *held, *sizes, _shown(self.groups, "{:,.0f}"), *times]
+
+    @property
+    def useless(self) -> str | None:
+        """Why the release would be of no use, if it would."""
+        if self.best is not None and self.best >= 1:
+            return "no estimate is within 100% of the truth"
+        if self.vague == 1:
+            return "every low of a count is 0"
+        return None
 
     def remarks(self) -> list[str]:
         """What the figures do not say."""
@@ -58,7 +80,9 @@ class Outcome:
         if self.suppressed:
             found.append(f"{self.suppressed:,} rows were suppressed")
         if self.outside:
-            found.append(f"{self.outside:,} of {self.answered:,} truths lie outside the bounds")
+            found.append(f"{self.outside:,} of {self.answered:,} truths lie outside the bounds: a mistake of ours")
+        if self.useless is not None:
+            found.append(f"of no use for such questions: {self.useless}")
         return [f"{self.method}: {remark}" for remark in found]
 
 
@@ -71,18 +95,24 @@ class Comparison:
     guarantee: Mapping[str, float]
     queries: int
     outcomes: tuple[Outcome, ...]
+    limit: int | None = None  # the largest l that the sensitive column allows, if that of the guarantee is close to it
 
     @property
     def title(self) -> str:
         promises = ", ".join(f"{name} = {threshold:,}" for name, threshold in self.guarantee.items())
-        return f"{self.table}: {self.rows:,} rows, {promises}, {self.queries:,} random questions"
+        return f"{self.table}: {self.rows:,} rows, {promises}, {self.queries:,} questions about the sensitive column"
 
     def cells(self) -> list[list[str]]:
         return [outcome.cells() for outcome in self.outcomes]
 
     def remarks(self) -> list[str]:
         """Why methods were refused, and what else the figures do not say."""
-        return [remark for outcome in self.outcomes for remark in outcome.remarks()]
+        near = []
+        if self.limit is not None:
+            l, less = self.guarantee["l"], max(2, round(self.limit / 2))
+            told = f"l = {l:,} is close to the largest that the sensitive column allows, {self.limit:,}"
+            near.append(f"{told}: a smaller l may tell much more; try --sweep l={less},{l}")
+        return [*(remark for outcome in self.outcomes for remark in outcome.remarks()), *near]
 
     def chart(self, path: str | Path) -> Path:
         """Draw errors, widths and losses into a PNG or SVG file; needs the extra `charts`."""

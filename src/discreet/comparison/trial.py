@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sqlglot import exp
 
 from discreet.audit.metrics import metrics
+from discreet.comparison.answered import Answered, summed_up
 from discreet.comparison.comparison import Comparison, Outcome
 from discreet.comparison.methods import Method, method, plainest, sensible
+from discreet.comparison.sweep import Sweep
 from discreet.comparison.workload import Query, workload
 from discreet.errors import (
     DiscreetError,
@@ -28,16 +31,20 @@ from discreet.errors import (
     QueryError,
     UnacceptedError,
 )
+from discreet.guarantees import PROMISES
+from discreet.guarantees.l import L
 from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
 from discreet.publication import PUBLICATIONS
-from discreet.publication.identified import check_identified
+from discreet.publication.axes import present
 from discreet.publication.publish import publish
 from discreet.release import Release
+from discreet.release.layouts import layout_of
+from discreet.release.relations import loaded
 from discreet.table import Table, read
+from discreet.words import nearest
 
 FEW = 500  # rows that a method is tried on first
-NEAR = 1e-9
 
 
 def compare(
@@ -58,34 +65,97 @@ def compare(
     What comes out are statistics of the private table, and not to be published; the releases are deleted.
     `progress` is told the name of each method as its turn comes.
     """
-    if not isinstance(table, Table):
-        with read(table) as private:
-            return compare(
-                private, policy, methods=methods, queries=queries, seed=seed, public=public, progress=progress
-            )
-    if public is not None and not isinstance(public, Table):
-        with read(public) as others:
-            return compare(table, policy, methods=methods, queries=queries, seed=seed, public=others, progress=progress)
+    with _tables(table, public) as (private, others):
+        chosen = None if methods is None else [method(text) for text in methods]
+        if chosen is None:
+            chosen = sensible(policy, private.columns, public=others is not None)
+        asked = _asked(private, policy, chosen, queries, seed, progress)
+        return _compared(private, others, policy, chosen, asked, seed, progress)
+
+
+def sweep(
+    table: Any,
+    policy: Policy,
+    name: str,
+    thresholds: Sequence[float],
+    *,
+    methods: Iterable[str] | None = None,
+    queries: int = 200,
+    seed: int | None = None,
+    public: Any = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Sweep:
+    """Compare methods at several `thresholds` of the guarantee called `name`, with the same questions at each.
+
+    Unless they are named, the only method is that of the policy. Everything else is as for `compare`.
+    """
+    if name not in PROMISES:
+        raise InputError(f"`{name}` is not a guarantee", hint=nearest(name, PROMISES))
+    own = Method(policy.publication, policy.partition if PUBLICATIONS[policy.publication].grouped else "auto")
+    chosen = [own] if methods is None else [method(text) for text in methods]
+    steps = [replace(policy, guarantee={**policy.guarantee, name: threshold}) for threshold in sorted(set(thresholds))]
+    if not steps:
+        raise InputError(f"there is no threshold of `{name}` to try", hint="name some, like `l=2,3,5,10`")
+    with _tables(table, public) as (private, others):
+        asked = _asked(private, steps[0], chosen, queries, seed, progress)
+        found = [_compared(private, others, each, chosen, asked, seed, progress) for each in steps]
+    return Sweep(name, tuple(found))
+
+
+@contextmanager
+def _tables(table: Any, public: Any) -> Iterator[tuple[Table, Table | None]]:
+    """The private table and the public one, opened here unless they were already."""
+    with ExitStack() as opened:
+        private = table if isinstance(table, Table) else opened.enter_context(read(table))
+        others = public if public is None or isinstance(public, Table) else opened.enter_context(read(public))
+        yield private, others
+
+
+def _asked(
+    table: Table,
+    policy: Policy,
+    chosen: Sequence[Method],
+    queries: int,
+    seed: int | None,
+    progress: Callable[[str], None],
+) -> list[Query]:
+    """The questions, once it is clear that the policy fits and that there is something to compare."""
     if queries < 1:
         raise InputError(f"{queries} questions are too few", hint="ask at least 1")
-    chosen = [method(text) for text in methods] if methods is not None else None
     unused = list(ignored_mistakes(policy.options))
     if unused:
         raise PolicyError(unused)
     plain = Method(plainest(policy)).under(policy)
     plain.fit(table.columns)
-    check_identified(table, plain)
-    if chosen is None:
-        chosen = sensible(policy, table.columns, public=public is not None)
     if not chosen:
         raise InputError("there is no method to compare", hint="name some, like `anatomy/local`")
     progress("asking the table")
-    asked = workload(table, plain, queries, np.random.default_rng(seed))
+    return workload(table, plain, queries, np.random.default_rng(seed))
+
+
+def _compared(
+    table: Table,
+    public: Table | None,
+    policy: Policy,
+    chosen: Sequence[Method],
+    asked: Sequence[Query],
+    seed: int | None,
+    progress: Callable[[str], None],
+) -> Comparison:
     outcomes = []
     for each in chosen:
         progress(each.name)
         outcomes.append(_tried(each, table, public, policy, asked, seed))
-    return Comparison(policy.name or table.name, table.rows, dict(policy.guarantee), len(asked), tuple(outcomes))
+    name, guarantee = policy.name or table.name, dict(policy.guarantee)
+    return Comparison(name, table.rows, guarantee, len(asked), tuple(outcomes), _limit(table, policy))
+
+
+def _limit(table: Table, policy: Policy) -> int | None:
+    """The largest l that the sensitive column allows, if the policy's is close to it."""
+    if policy.sensitive is None or "l" not in policy.guarantee:
+        return None
+    counts = table.codes(policy.sensitive, present=present(policy)).counts()
+    return L(int(policy.guarantee["l"])).limit(counts) if counts.any() else None
 
 
 def _tried(
@@ -129,38 +199,38 @@ def _measured(name: str, release: Release, asked: Sequence[Query], seconds: floa
         method=name,
         loss=found.ncp_share,
         dm=found.dm,
+        share=_largest_share(release),
         groups=found.groups,
         suppressed=release.suppressed,
         publish_seconds=seconds,
     )
-    errors: dict[str, list[float]] = {}
-    widths, times, outside, why = [], [], 0, None
+    answers, times, why = [], [], None
     for query in asked:
         start = perf_counter()
         try:
-            estimate, _, low, high = release.ask(query.sql).rows()[0].values()
+            estimate, stderr, low, high = release.ask(query.sql).rows()[0].values()
         except QueryError as error:
             why = error.message
             continue
         times.append(perf_counter() - start)
-        if estimate is None or low is None or high is None:
+        if estimate is None:
             why = "nobody may match" if why is None else why
             continue
-        low, high, size = float(low), float(high), abs(query.truth)
-        errors.setdefault(query.aggregate, []).append(abs(float(estimate) - query.truth) / size)
-        widths.append((high - low) / size)
-        slack = NEAR * max(size, abs(low), abs(high))
-        outside += not low - slack <= query.truth <= high + slack
-    told = replace(told, unanswered=why, outside=outside)
-    every = [error for one in errors.values() for error in one]
-    if not every:
-        return told
-    return replace(
-        told,
-        answered=len(every),
-        error=float(np.median(every)),
-        mean_error=float(np.mean(every)),
-        errors={aggregate: float(np.median(one)) for aggregate, one in sorted(errors.items())},
-        width=float(np.mean(widths)),
-        query_seconds=float(np.median(times)),
-    )
+        answers.append(Answered(query, float(estimate), _number(stderr), _number(low), _number(high)))
+    told = replace(told, unanswered=why)
+    return replace(told, query_seconds=float(np.median(times)), **summed_up(answers)) if answers else told
+
+
+def _largest_share(release: Release) -> float | None:
+    """The largest share that one sensitive value has of a group, as the files show it."""
+    if release.promise.sensitive is None or not layout_of(release.promise).promises:
+        return None
+    with loaded(release) as engine:
+        st = layout_of(release.promise).relations(release.promise)["st"].subquery("st")
+        per_group = exp.select("MAX(n) AS top", "SUM(n) AS size").from_(st).group_by("grp").subquery("sizes")
+        found = exp.select("MAX(CAST(top AS DOUBLE) / size)").from_(per_group)
+        return float(engine.run(found).column(0)[0].as_py())
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -6,6 +6,7 @@ Source: Machanavajjhala et al. (ICDE 2006) in the form of Xiao and Tao (VLDB 200
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -16,6 +17,8 @@ from discreet.guarantees.promise import Counts, Plain
 
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
+
+NEAR = Fraction(2, 3)  # of the largest l that a column allows, beyond which groups must mix people who differ much
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class L(Plain):
 
     def strongest(self, counts: Counts) -> int:
         return int(counts.sum() // counts.max())
+
+    def limit(self, counts: Counts) -> int | None:
+        """The largest l that a column with these counts allows, if this one is close to it and could be smaller."""
+        most = self.strongest(counts)
+        return most if self.threshold > self.weakest and self.threshold > NEAR * most else None
 
     def why_not(self, counts: Counts, name: str, top: object) -> str:
         held, rows = counts.max(), counts.sum()

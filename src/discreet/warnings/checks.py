@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import DiscreetWarning, UnacceptedError
 from discreet.warnings.lookalikes import lookalikes
+from discreet.warnings.near_limit import near_limit
 from discreet.warnings.repeats import repeats
 from discreet.warnings.tells import tells
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.draft import Draft, Prepared
 
-BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells)
+BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit)
 AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (lookalikes,)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 

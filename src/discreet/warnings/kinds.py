@@ -15,6 +15,7 @@ KINDS: Mapping[str, str] = {
     "lookalikes": "sensitive values that differ only in how they are written are counted as different",
     "tells": "a quasi-identifier, or two together, tell the sensitive value of not a few people",
     "repeats": "one of several identifiers repeats: perhaps it tells people apart, and these have several rows",
+    "near_limit": "l is close to the largest that the sensitive column allows, so that answers will be vague",
     "public": "the public table of a join lists people twice, without an identifier, or otherwise than the microdata",
 }
 

@@ -1,0 +1,81 @@
+"""A sweep: the same methods and questions at several thresholds of a guarantee, risk against error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from discreet.comparison.comparison import NOTE, Comparison, Outcome
+
+COLUMNS = ("method", "largest share", "median error", "90 %", "worst", "within 2 stderr", "exact", "groups")
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A comparison for each threshold of the guarantee `name`, the weakest promise first."""
+
+    name: str
+    steps: tuple[Comparison, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.name, *COLUMNS)
+
+    @property
+    def title(self) -> str:
+        first = self.steps[0]
+        tried = ", ".join(f"{threshold:,}" for threshold in self.thresholds)
+        return f"{first.table}: {first.rows:,} rows, {self.name} = {tried}, {first.queries:,} questions"
+
+    @property
+    def thresholds(self) -> list[float]:
+        return [step.guarantee[self.name] for step in self.steps]
+
+    def cells(self) -> list[list[str]]:
+        """One row for each method and threshold, as people read them."""
+        found = []
+        for step, outcome in self.outcomes():
+            method, *figures = outcome.cells()
+            share = "–" if outcome.share is None else f"{outcome.share:.1%}"
+            median, high, worst, covered, exact = figures[:5]
+            threshold = f"{step.guarantee[self.name]:,}"
+            found.append([threshold, method, share, median, high, worst, covered, exact, figures[7]])
+        return found
+
+    def outcomes(self) -> Iterator[tuple[Comparison, Outcome]]:
+        """Every outcome, method by method, with its comparison."""
+        for number in range(len(self.steps[0].outcomes)):
+            yield from ((step, step.outcomes[number]) for step in self.steps)
+
+    def remarks(self) -> list[str]:
+        """What a smaller threshold would gain where one is close to the largest possible, and what is refused."""
+        found = []
+        for step, outcome in self.outcomes():
+            found += [f"{self.name} = {step.guarantee[self.name]:,}: {remark}" for remark in outcome.remarks()]
+        for (weaker, before), (step, after) in pairwise(self.outcomes()):
+            if before.method == after.method and step.limit is not None and after.refused is None:
+                l, less = step.guarantee["l"], weaker.guarantee["l"]
+                near = f"l = {l:,} is close to the largest that the sensitive column allows, {step.limit:,}"
+                gained = f"{_told(before)} in place of {_told(after)}"
+                found.append(f"{after.method}: {near}; l = {less:,} gives {gained}")
+        return found
+
+    def chart(self, path: str | Path) -> Path:
+        """Draw risk against error into a PNG or SVG file; needs the extra `charts`."""
+        from discreet.comparison.chart import draw_sweep
+
+        return draw_sweep(self, Path(path))
+
+    def __repr__(self) -> str:
+        rows = [self.columns, *self.cells()]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(self.columns))]
+        lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+        return "\n".join([self.title, *lines, *self.remarks(), NOTE])
+
+
+def _told(outcome: Outcome) -> str:
+    """How good answers are, in words."""
+    share = f"{outcome.exact:,} of {outcome.answered:,} exact"
+    return share if outcome.error is None else f"a median error of {outcome.error:.1%} ({share})"
