@@ -15,9 +15,10 @@ import pyarrow.csv
 import pytest
 
 import discreet
-from discreet.comparison import sweep
+from discreet.comparison import Outcome, sweep
+from discreet.comparison.answered import Answered, summed_up
 from discreet.comparison.methods import method, sensible
-from discreet.comparison.workload import FEW, workload
+from discreet.comparison.workload import FEW, Query, workload
 from discreet.errors import InputError, MissingExtraError, PolicyError
 from discreet.table.people import people as invented
 
