@@ -91,8 +91,8 @@ def draw_sweep(sweep: Sweep, path: Path) -> Path:
         axes.set_xlabel("risk: the largest share that one sensitive value has of a group", color=INK)
         axes.set_ylabel("error of answers that are not exact", color=INK)
         axes.margins(x=0.08, y=0.08)
-        axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter(lambda x, _: _share(x))
+        axes.set_ylim(bottom=0)
+        _risks(axes, sweep)
         axes.yaxis.set_major_formatter(lambda y, _: _share(y))
         axes.grid(color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
@@ -106,20 +106,28 @@ def draw_sweep(sweep: Sweep, path: Path) -> Path:
 
 
 def _line(axes: Axes, sweep: Sweep, number: int, method: str, color: str) -> None:
-    """The median errors of one method, the 90th percentiles dotted, and beside each point its threshold."""
-    steps = [(step.guarantee[sweep.name], step.outcomes[number]) for step in sweep.steps]
-    told = [(threshold, each) for threshold, each in steps if each.share is not None]
+    """The median errors of one method, and the 90th percentiles dotted; where all is exact, there is none."""
+    told = [step.outcomes[number] for step in sweep.steps if step.outcomes[number].share is not None]
     if not told:
         return
-    risks = [each.share or 0 for _, each in told]
-    medians, highs = [each.error or 0 for _, each in told], [each.error_90 or 0 for _, each in told]
+    risks = [each.share or 0 for each in told]
+    medians, highs = [each.error or 0 for each in told], [each.error_90 or 0 for each in told]
     axes.plot(risks, medians, "o-", color=color, label=f"{method}: median")
     axes.plot(risks, highs, "o:", color=color, markersize=3, label=f"{method}: 90th percentile")
-    for (threshold, each), risk, median in zip(told, risks, medians, strict=True):
-        exact = ", all exact" if each.error is None else ""
-        text = f"{sweep.name} = {threshold:,}{exact}"
-        place = (risk, median)
-        axes.annotate(text, place, (0, -7), textcoords="offset points", ha="center", va="top", fontsize=8, color=INK)
+
+
+def _risks(axes: Axes, sweep: Sweep) -> None:
+    """Risks on a logarithmic scale, with the thresholds that they belong to."""
+    ticks: dict[float, str] = {}
+    for step, outcome in sweep.outcomes():
+        if outcome.share is not None:
+            threshold = f"{sweep.name} = {step.guarantee[sweep.name]:,}"
+            ticks.setdefault(round(outcome.share, 3), f"{_share(outcome.share)}\n{threshold}")
+    if ticks:
+        axes.set_xscale("log")
+        axes.set_xticks([*ticks], [*ticks.values()])
+        axes.xaxis.set_minor_formatter(lambda *_: "")
+        axes.tick_params(axis="x", which="minor", length=0)
 
 
 def _panel(
