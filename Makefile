@@ -54,6 +54,7 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/join.py
 	$(BIN)/python bench/growing.py
 	$(BIN)/python bench/vault.py
+	$(BIN)/python bench/composition.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py
