@@ -2,6 +2,7 @@
 
     histogram/  planned on how often each sensitive value occurs, and on nothing else
     ranges/     neighbours among the sorted sensitive values, for k distinct values and a range of e
+    people/     people who may have several rows, by `deal` and `local`: an `assign` of its own, of whole people
     spatial/    rows that lie near each other; a partition of several files is a folder of its own
 
 The file of each has an `assign(seen, sensitive, guarantee, secret)`: it sees integer codes
