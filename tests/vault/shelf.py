@@ -45,12 +45,11 @@ class Shelf:
     def states(self, node):
         return self.recorded.get(node, [])
 
-    def pending(self, node):
-        return [child for child in self.departed(node) if self.leaves[child].changed]
+    def unpublished(self):
+        return self.rows(*self.changed(), *self.rooms())
 
-    def departed(self, node):
-        here = self.nodes[node]
-        return [child for child in self.of_parent.get(node, ()) if child not in (here.left, here.right)]
+    def rooms(self):
+        return [leaf.node for leaf in self.leaves.values() if leaf.waiting]
 
     def changed(self):
         return [leaf.node for leaf in self.leaves.values() if leaf.changed and leaf.box is not None]

@@ -104,9 +104,10 @@ def _inspect_box(columns: tuple[Column, ...], box, points):
         if not column.ordered:
             assert box.sets[at] == sum(1 << code for code in {int(code) for code in points[:, at]})
         else:
-            assert np.array_equal(
-                [box.lows[at], box.highs[at]], [points[:, at].min(), points[:, at].max()], equal_nan=True
-            )
+            present = points[~np.isnan(points[:, at]), at]
+            ends = [present.min(), present.max()] if present.size else [np.nan, np.nan]
+            assert np.array_equal([box.lows[at], box.highs[at]], ends, equal_nan=True)
+            assert box.sets[at] == (0 < present.size < len(points))
 
 
 def _inspect_releases(database):

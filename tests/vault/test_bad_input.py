@@ -379,7 +379,7 @@ def test_nothing_to_release(place, tmp_path):
             vault.release(tmp_path / "few" / "releases" / "1")
         vault.append(people(2))
     act = lambda vault: vault.release(tmp_path / "few" / "releases" / "1")  # noqa: E731
-    refused(tmp_path / "few", act, GuaranteeError, "no group keeps the guarantee yet, and 2 rows wait")
+    refused(tmp_path / "few", act, GuaranteeError, "2 rows wait to be shown, expected at least 30")
 
 
 @pytest.mark.parametrize("how", ["edited", "deleted", "in the database"])

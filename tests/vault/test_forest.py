@@ -40,7 +40,7 @@ class Grown:
     def put(self, leaf, points):
         self.rows[leaf] = np.concatenate([self.rows.get(leaf, points[:0]), points])
         box = box_of(self.rows[leaf], self.columns)
-        self.forest.put(leaf=Leaf(leaf, NOTHING, None, box, NOTHING, len(self.rows[leaf]), False))
+        self.forest.put(leaf=Leaf(leaf, NOTHING, None, box, len(self.rows[leaf]), False))
 
     def route(self, points):
         space = box_of(np.concatenate([points, *self.rows.values()]), self.columns)
@@ -111,7 +111,7 @@ def test_rows_between_two_sides_go_where_loss_grows_least():
     low, high = forest.cut(root, Cut(0, low_end=10.0, high_start=20.0))
     for node, points in ((low, [[0, 0], [10, 1]]), (high, [[20, 50], [30, 60]])):
         box = box_of(np.array(points, float), columns)
-        forest.put(leaf=Leaf(node.id, NOTHING, None, box, NOTHING, 2, False))
+        forest.put(leaf=Leaf(node.id, NOTHING, None, box, 2, False))
     space = Box(np.array([0.0, 0.0]), np.array([30.0, 60.0]), (0, 0))
     # 18 lies nearer to the right, but its y only to the left; a smaller x can then not go right
     found = route(forest, root.id, np.array([[18.0, 0.0], [12.0, 1.0], [19.0, 55.0]]), space)
@@ -126,7 +126,7 @@ def test_values_never_seen_go_where_loss_grows_least():
     root = forest.new(None, 0)
     left, right = forest.cut(root, Cut(0, left=0b01, right=0b10))
     for node, points in ((left, [[0, 0], [0, 1]]), (right, [[1, 8], [1, 9]])):
-        forest.put(leaf=Leaf(node.id, NOTHING, None, box_of(np.array(points, float), columns), NOTHING, 2, False))
+        forest.put(leaf=Leaf(node.id, NOTHING, None, box_of(np.array(points, float), columns), 2, False))
     space = Box(np.zeros(2), np.array([0.0, 9.0]), (0b1111, 0))
     found = route(forest, root.id, np.array([[2.0, 9.0], [3.0, 0.0], [2.0, 1.0], [2.0, 8.0]]), space)
     assert found.tolist() == [right.id, left.id, right.id, right.id]  # one value, one side
@@ -140,7 +140,7 @@ def test_growth_is_what_the_loss_grows_by():
         points = np.column_stack([draw.random(5) * 9, draw.integers(0, 3, 5), draw.integers(0, 2, 5)])
         new = np.column_stack([draw.random(4) * 9, draw.integers(0, 5, 4), draw.integers(0, 70, 4)])
         box, space = box_of(points, columns), box_of(np.concatenate([points, new]), columns)
-        leaf = Leaf(1, np.array([2, 1]), None, box, np.array([1]), 1, False)
+        leaf = Leaf(1, np.array([2, 1]), None, box, 2, False)
         expected = [6 * loss(box.joined(box_of(row[None], columns)), space) - 5 * loss(box, space) for row in new]
         assert growth(leaf, new, space, columns) == pytest.approx(expected)
 

@@ -62,7 +62,9 @@ def check_rows(shelf, taken):
             if leaf.box is None:
                 assert not rows.member.any()
             elif column.ordered:
-                assert np.array_equal([mine.min(), mine.max()], [leaf.box.lows[j], leaf.box.highs[j]], equal_nan=True)
+                ends = [np.fmin.reduce(mine), np.fmax.reduce(mine)]
+                assert np.array_equal(ends, [leaf.box.lows[j], leaf.box.highs[j]], equal_nan=True)
+                assert leaf.box.sets[j] == (np.isnan(mine).any() and not np.isnan(mine).all())
             else:
                 assert leaf.box.sets[j] == sum(1 << int(code) for code in set(mine))
     assert held == Counter(range(1, taken + 1))

@@ -28,7 +28,6 @@ def simulated(shares, rule, rows=60_000):
         ({"distinct_l": 2}, SHARES),
         ({"distinct_l": 5}, SHARES),
         ({"distinct_l": 7}, SHARES),
-        ({"distinct_l": 5, "k": 20}, SHARES),
         ({"distinct_l": 3}, np.array([90, 5, 5])),
         ({"l": 2}, SHARES),
         ({"l": 3}, np.full(9, 1)),

@@ -41,9 +41,10 @@ def init(
     from discreet.vault.terms import mistakes
 
     rules = discreet.Policy.load(policy, check=mistakes)
-    discreet.Vault.create(vault, rules).close()
+    with show.warnings(), discreet.Vault.create(vault, rules) as made:
+        warned = [show.warning(each) for each in made.warnings]
     if json:
-        show.as_json({"vault": vault, "guarantee": dict(rules.guarantee)})
+        show.as_json({"vault": vault, "guarantee": dict(rules.guarantee), "warnings": warned})
         return
     print(f"{vault}: an empty vault, which only you can read; keep it to yourself")
     for sentence in _sentences(rules.guarantee, together=False):
@@ -116,6 +117,8 @@ def release(
     for sentence in _sentences(promise.guarantee, together=True):
         print(f"  promised, of this release and of all together: {sentence}")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
+    if promise.growth == "insert":
+        print("  not promised: of all together, anything against who knows everybody in a group and when each came")
     if stands.waiting.rows:
         waiting = counted(stands.waiting.rows, "row that waits", "rows that wait")
         print(f"  withheld: {waiting} (this count is not in the release)")

@@ -16,6 +16,12 @@ def readme(manifest: Manifest) -> str:
         warning += (
             f"\nUp to {promise.suppression:.3%} of the rows of the table were left out; all this is about the others.\n"
         )
+    if promise.growth == "insert":
+        warning += (
+            "\nIts groups take in people who came later. What is promised of it together with earlier releases holds"
+            " against readers\nwho know of some people when they came; not against one who knows everybody in a group,"
+            " when each came, and who had to wait.\n"
+        )
     return f"""# {promise.table}
 {warning}
 {layout_of(promise).readme(manifest)}

@@ -2,7 +2,7 @@
 
 A row is a point: of a column with an order its position (`values/positions.py`), NaN if it is missing; of any other
 the code of its value, a missing one's among them. Rows that lack values in the same columns are a stratum; boxes are
-made, joined and compared within one.
+compared within one, but may be made and joined across.
 Cost: linear in the rows.
 Claim: boxes_hold_their_rows — every row lies in its box, and no smaller box holds them all.
 """
@@ -27,10 +27,11 @@ FEW = 24  # codes that are looked at one by one
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """The smallest box that holds some rows of one stratum.
+    """The smallest box that holds some rows.
 
-    `lows` and `highs` are the ends in columns with an order (NaN: missing in the whole stratum; 0 for others);
-    `sets` has an integer per column whose bit c says whether code c occurs (0 for columns with an order).
+    `lows` and `highs` are the ends in columns with an order (NaN: all are missing; 0 for others); `sets` has an
+    integer per column whose bit c says whether code c occurs (for columns with an order: 1 if some values are missing
+    beside others, else 0).
     """
 
     lows: Floats
@@ -46,16 +47,19 @@ class Box:
 
     def joined(self, other: Box) -> Box:
         """The smallest box that holds both."""
-        sets = tuple(mine | theirs for mine, theirs in zip(self.sets, other.sets, strict=True))
-        return Box(np.minimum(self.lows, other.lows), np.maximum(self.highs, other.highs), sets)
+        one_has_none = (np.isnan(self.lows) != np.isnan(other.lows)).tolist()
+        sets = tuple(mine | theirs | one for mine, theirs, one in zip(self.sets, other.sets, one_has_none, strict=True))
+        return Box(np.fmin(self.lows, other.lows), np.fmax(self.highs, other.highs), sets)
 
 
 def box_of(points: Floats, columns: Sequence[Column]) -> Box:
-    """The smallest box that holds some rows of one stratum; there is one at least."""
+    """The smallest box that holds some rows; there is one at least."""
     lows, highs, sets = np.zeros(len(columns)), np.zeros(len(columns)), [0] * len(columns)
     for j, column in enumerate(columns):
         if column.ordered:
-            lows[j], highs[j] = points[:, j].min(), points[:, j].max()
+            here = points[:, j]
+            lows[j], highs[j] = np.fmin.reduce(here), np.fmax.reduce(here)
+            sets[j] = int(np.isnan(here).any() and not np.isnan(lows[j]))
         else:
             sets[j] = mask(points[:, j])
     return Box(lows, highs, tuple(sets))
@@ -68,7 +72,8 @@ def boxes_of(points: Floats, starts: Ints, columns: Sequence[Column]) -> list[Bo
     for j, column in enumerate(columns):
         here = points[:, j]
         if column.ordered:
-            lows[:, j], highs[:, j] = np.minimum.reduceat(here, starts), np.maximum.reduceat(here, starts)
+            lows[:, j], highs[:, j] = np.fmin.reduceat(here, starts), np.fmax.reduceat(here, starts)
+            sets[:, j] = (np.logical_or.reduceat(np.isnan(here), starts) & ~np.isnan(lows[:, j])).astype(int)
         elif here.max() < 63:
             sets[:, j] = np.bitwise_or.reduceat(np.int64(1) << here.astype(np.int64), starts)
         else:

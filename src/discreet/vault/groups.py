@@ -60,9 +60,10 @@ class _Side:
             return
         ends = np.array([(box.lows[at], box.highs[at]) for _, box in groups], np.float64).reshape(-1, 2)
         places = np.unique(ends[~np.isnan(ends)])
-        self.domain, self.missing = values_at(places, kind), bool(np.isnan(ends).any())
+        beside = [bool(box.sets[at]) for _, box in groups]
+        self.domain, self.missing = values_at(places, kind), bool(np.isnan(ends).any() or any(beside))
         found = np.where(np.isnan(ends), len(places), np.searchsorted(places, ends))
-        self.held = [[low, high] for low, high in found.tolist()]
+        self.held = [[*codes, *[len(places)] * more] for codes, more in zip(found.tolist(), beside, strict=True)]
 
     def extents(self, name: str, order: Sequence[int]) -> Extents:
         """What the groups, in this order, cover of it."""

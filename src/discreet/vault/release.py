@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from discreet.errors import GuaranteeError, ReleaseError, VaultError, VerificationError
@@ -68,7 +69,7 @@ def make_release(
     progress("gathering")
     changed = store.changed()
     if not changed:
-        raise _nothing_new(store)
+        raise _nothing_new(store, policy, rule)
     found = states(store, number, rule)
     shown = groups_of(store, policy, schema)
     sizes = shown.histograms.sizes
@@ -81,6 +82,7 @@ def make_release(
         boxes=sides(policy, [extents.axis for extents in shown.boxes.extents]),
         partition="vault",
         sequence=sequence,
+        growth=None if rule.growth == "settle" else rule.growth,
         predecessor=before[-1].digest if before else None,
     )
 
@@ -176,8 +178,10 @@ def _check_untouched(number: int, place: Path, name: str) -> None:
         )
 
 
-def _nothing_new(store: VaultStore) -> GuaranteeError | VaultError:
+def _nothing_new(store: VaultStore, policy: Policy, rule: Rule) -> GuaranteeError | VaultError:
     rows = store.database.one("SELECT COUNT(*) FROM rows WHERE member = 0 AND published IS NULL")[0]
+    if rows and rule.growth == "settle":
+        return _lot_waits(store, policy, rule)
     waiting = counted(rows, "row waits", "rows wait")
     if store.database.one("SELECT 1 FROM releases") is None:
         return GuaranteeError(
@@ -187,6 +191,25 @@ def _nothing_new(store: VaultStore) -> GuaranteeError | VaultError:
     return VaultError(
         f"there is nothing to release: no group changed since the last release, and {waiting}",
         hint="append more rows",
+    )
+
+
+def _lot_waits(store: VaultStore, policy: Policy, rule: Rule) -> GuaranteeError:
+    """Why those who came since the last release cannot be shown: all of them must be, or none."""
+    held = np.bincount(store.unpublished().sensitive)
+    rows = counted(int(held.sum()), "row waits", "rows wait")
+    if held.sum() < rule.smallest_lot:
+        return GuaranteeError(
+            f"there is nothing to release: {rows} to be shown, expected at least {rule.smallest_lot:,}",
+            hint="append more rows; so few are not shown, whatever their values, so that waiting tells nothing",
+        )
+    found = f"{np.count_nonzero(held)} different values, expected at least {rule.distinct_l}"
+    if rule.l > 1:
+        found = f"one value in 1 of {held.sum() / held.max():.1f}, expected at most 1 of {rule.l}"
+    return GuaranteeError(
+        f"there is nothing to release: {rows} to be shown and together have too few values of"
+        f" `{policy.sensitive}` ({found})",
+        hint="append more rows; if some of these were shown, that the others were not would tell about them",
     )
 
 

@@ -29,6 +29,7 @@ from discreet.vault.status import Status, status
 from discreet.vault.store.database import Database
 from discreet.vault.store.store import VaultStore
 from discreet.vault.tree.model import Rows
+from discreet.warnings.checks import Warned, judged
 
 POLICY = "policy.json"
 
@@ -37,7 +38,8 @@ POLICY = "policy.json"
 class Appended:
     """What became of new rows: how many there were, how many `joined` groups (older ones that waited among them).
 
-    `waiting` is how many rows of the vault wait now; `withheld` rows had no sensitive value and were left out.
+    `waiting` is how many rows of the vault wait now, older ones that had joined groups but were never released among
+    them; `withheld` rows had no sensitive value and were left out.
     """
 
     rows: int
@@ -54,6 +56,7 @@ class Vault:
 
     def __init__(self, path: Path, database: Database, policy: Policy) -> None:
         self.path, self.policy = path, policy
+        self.warnings: Warned = ()  # of a vault that was just made
         self._database = database
         self._rule = terms.rule(policy)
 
@@ -61,6 +64,7 @@ class Vault:
     def create(cls, folder: str | Path, policy: Policy) -> Vault:
         """Make an empty vault for tables under `policy`; the folder must not exist."""
         terms.check(policy)
+        warned = judged(terms.doubts(policy), policy, strict=False)
         path, text = Path(folder), terms.to_text(policy)
         free(path)
         hidden = path.parent / f".{path.name}.{secrets.token_hex(4)}.partial"
@@ -85,7 +89,9 @@ class Vault:
             raise VaultError(f"the vault `{path}` could not be made: {error.strerror}") from None
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
-        return cls.open(path)
+        vault = cls.open(path)
+        vault.warnings = warned
+        return vault
 
     @classmethod
     def open(cls, folder: str | Path) -> Vault:
@@ -136,7 +142,7 @@ class Vault:
         store.save(changes, new, increment.keys)
         database.set_meta("next_row", first + increment.size)
         waiting = self._waiting()
-        joined = waited + increment.size - waiting
+        joined = max(waited + increment.size - waiting, 0)
         time = datetime.now(UTC).isoformat(timespec="seconds")
         database.run("INSERT INTO appends VALUES (?, ?, ?, ?)", (number, time, increment.size, joined))
         return Appended(increment.size, joined, waiting, increment.withheld)
@@ -162,12 +168,21 @@ class Vault:
             if schema is None:
                 raise InputError("the vault has no rows", hint="append some first")
             places = [Path(place) for place in earlier]
+            store = self._store(schema)
+            self._complete_lot(store)
             return make_release(
-                *(self._store(schema), self.policy, self._rule, schema),
+                *(store, self.policy, self._rule, schema),
                 to=Path(to),
                 earlier=places,
                 progress=progress,
             )
+
+    def _complete_lot(self, store: VaultStore) -> None:
+        """Let nobody miss a release, as some would in a vault that an older version appended to last."""
+        if self._rule.growth == "settle" and store.changed() and self._waiting():
+            nobody = store.unpublished().some(np.zeros(0, np.int64))
+            with self._database.transaction():
+                store.save(grown(store, nobody, self._rule), nobody, None)
 
     def status(self) -> Status:
         """How the vault stands: for its steward only."""

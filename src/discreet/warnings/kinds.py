@@ -12,6 +12,7 @@ from discreet.errors import Mistake
 from discreet.words import nearest
 
 KINDS: Mapping[str, str] = {
+    "insert": 'a vault\'s growth = "insert" does not count heads, and who waits in it tells something',
     "lookalikes": "sensitive values that differ only in how they are written are counted as different",
     "tells": "a quasi-identifier, or two together, tell the sensitive value of not a few people",
     "repeats": "one of several identifiers repeats: perhaps it tells people apart, and these have several rows",

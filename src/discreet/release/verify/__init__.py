@@ -116,6 +116,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "its `suppression` must be above 0 and at most 1, and only the partition `full_domain` has one"
     elif promise.sequence is not None and not (SEQUENCE.fullmatch(promise.sequence) and promise.partition == "vault"):
         wrong = "its `sequence` must be 32 hexadecimal digits, and only a release of a vault has one"
+    elif promise.growth is not None and promise.sequence is None:
+        wrong = "only a release with a `sequence` has a `growth`"
     elif promise.predecessor is not None and (promise.sequence is None or not DIGEST.fullmatch(promise.predecessor)):
         wrong = "its `predecessor` must be a digest, and only a release with a `sequence` has one"
     elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):

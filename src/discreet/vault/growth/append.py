@@ -1,7 +1,7 @@
-"""Take new rows into a vault: lead each to its leaf, and let the groups there grow.
+"""Take new rows into a vault: into the lot of those that no release has shown, or each to the leaf where it belongs.
 
 Source: Byun et al., "Secure anonymization for incremental datasets", SDM 2006, section 4.
-Cost: of an append, its rows and the leaves they come to; nothing else is read.
+Cost: of an append, its rows and the lot, or the leaves they come to; nothing else is read.
 Claim: every_row_is_once_member_or_waiting — of all rows ever taken in, each is in one group or waits in one leaf.
 """
 
@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.values.boxes import box_of
-from discreet.vault.growth.freeze import freeze
 from discreet.vault.growth.insert import insert
+from discreet.vault.growth.settle import settle
 from discreet.vault.safety.history import History
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import Forest, route, strata
@@ -24,16 +24,15 @@ from discreet.vault.tree.model import Changes, Ints, Leaf, Placed, Root, Rows, S
 def append(store: Store, new: Rows, rule: Rule) -> Changes:
     """What new rows change in a vault."""
     forest = Forest(store)
+    if rule.growth == "settle":
+        return _changes(forest, [settle(forest, new, rule)])
     roots = []
     for stratum, members in _parts(strata(new.points, forest.columns)):
         rows = new.some(members)
         root = _root(forest, stratum, rows)
         history = History(forest)
         for leaf, arrived in _parts(route(forest, root.node, rows.points, root.space)):
-            if rule.growth == "settle":
-                freeze(forest, root, leaf, rows.some(arrived), rule)
-            else:
-                insert(history, root, leaf, rows.some(arrived), rule)
+            insert(history, root, leaf, rows.some(arrived), rule)
         roots.append(root)
     return _changes(forest, roots)
 
@@ -54,7 +53,7 @@ def _root(forest: Forest, stratum: int, rows: Rows) -> Root:
     if found is not None:
         return replace(found, space=found.space.joined(box), counts=counts)
     node, nothing = forest.new(None, stratum), np.zeros(forest.width, np.int64)
-    forest.put(leaf=Leaf(node.id, nothing, None, box, nothing, 0, changed=False))
+    forest.put(leaf=Leaf(node.id, nothing, None, box, 0, changed=False))
     return Root(stratum, node.id, box, counts, 1)
 
 

@@ -159,7 +159,7 @@ class _Leaves:
         counts = self.count(group.members)
         box = self.box(group.members) if group.members.size else None
         reach = leaf.reach if leaf is not None else self.box(np.concatenate([group.members, group.waiting]))
-        made = Leaf(group.node.id, counts, box, reach, np.zeros_like(counts), group.waiting.size, group.changed)
+        made = Leaf(group.node.id, counts, box, reach, group.waiting.size, group.changed)
         self.history.forest.put(leaf=made)
 
     def close(self, group: _Group, leaf: Leaf | None) -> None:

@@ -1,4 +1,4 @@
-"""How many rows a leaf keeps waiting on average, and so how many leaves a vault can afford.
+"""How many rows a leaf of a vault that inserts keeps waiting on average, and so how many leaves it can afford.
 
 Rows wait until those of their leaf are diverse together; then all go, and others begin to wait. So a leaf withholds
 about as many rows as have come since it was last emptied. If p(t) is the chance that t random rows are not yet
@@ -33,14 +33,13 @@ def expected(counts: Ints, all_counts: Ints, rule: Rule) -> float:
     shares = shares[shares > 0]
     if shares.size < max(rule.distinct_l, rule.l):
         return np.inf
-    fewest = rule.k if rule.growth == "settle" else 1
     longest = 0.0
     if rule.distinct_l > 1:
-        longest = float(_collected(shares, rule.distinct_l, fewest))
+        longest = float(_collected(shares, rule.distinct_l))
     if rule.l > 1:
         top = int(np.argmax(shares))  # a walk may hardly ever end: its share is taken to be as large as it may well be
         shares[top] += DOUBT * np.sqrt(shares[top] * (1 - shares[top]) / (rows + BELIEF))
-        longest = max(longest, float(_walked(np.cumsum(shares), rule.l, fewest)))
+        longest = max(longest, float(_walked(np.cumsum(shares), rule.l)))
     return longest
 
 
@@ -61,7 +60,7 @@ def _share(rule: Rule) -> float:
 
 
 @nb.njit(cache=True, nogil=True)
-def _collected(shares: Floats, distinct: int, fewest: int) -> float:
+def _collected(shares: Floats, distinct: int) -> float:
     time, step, above, below = 0.0, 0.5, 0.0, 0.0
     chances = np.empty(distinct)
     while True:
@@ -72,24 +71,25 @@ def _collected(shares: Floats, distinct: int, fewest: int) -> float:
             for seen in range(distinct - 1, 0, -1):
                 chances[seen] = chances[seen] * unseen + chances[seen - 1] * (1 - unseen)
             chances[0] *= unseen
-        open_ = 1.0 if time + step / 2 < fewest - 1 else chances.sum()
+        open_ = chances.sum()
         above += (time + step / 2) * open_ * step
         below += open_ * step
         time += step
         step *= 1.05
         if open_ < 1e-5 or time > 1e7:
-            return max(above / below - 1, 0.0)  # a row more has come, on average, than a clock of rows would tell
+            # a row more has come, on average, than a clock of rows would tell
+            return float(max(above / below - 1, 0.0))
 
 
 @nb.njit(cache=True, nogil=True)
-def _walked(upto: Floats, l: int, fewest: int) -> float:
+def _walked(upto: Floats, l: int) -> float:
     word = np.uint64(0x9E3779B97F4A7C15)
     above, below = 0.0, 0.0
     counts = np.zeros(upto.size, np.int64)
     for _ in range(WALKS):
         counts[:] = 0
         rows, top = 0, 1
-        while rows < LONGEST and (rows < fewest or rows < top * l):
+        while rows < LONGEST and rows < top * l:
             word ^= word << np.uint64(13)
             word ^= word >> np.uint64(7)
             word ^= word << np.uint64(17)

@@ -17,12 +17,14 @@ from discreet.vault.tree.model import Flags, Ints
 
 Growth = Literal["settle", "insert"]
 
+LOT = 10  # groups of the fewest people that could keep the guarantee: as many rows must have come to be shown
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Thresholds (1 asks nothing), the share of rows that may wait, and how groups grow.
 
-    To `settle`: rows that wait together leave as groups of their own, which never change once they were released.
+    To `settle`: all that no release has shown leave as groups of their own, which never change once released, or none.
     To `insert`: they enter the group that is there, and groups that have grown are split (Byun et al., section 4).
     """
 
@@ -44,6 +46,15 @@ class Rule:
     def fewest(self) -> int:
         """No fewer rows than these can be a group."""
         return max(self.k, self.l, self.distinct_l)
+
+    @property
+    def smallest_lot(self) -> int:
+        """No fewer rows than these leave together, whatever their values: that they wait tells nobody anything."""
+        return max(self.k, LOT * max(self.l, self.distinct_l))
+
+    def lot(self, counts: Ints) -> bool:
+        """Whether rows with these counts, which are all that no release has shown, may leave."""
+        return bool(counts.sum() >= self.smallest_lot) and self.group(counts)
 
     def diverse(self, sets: Ints) -> Flags:
         """Whether each set is diverse, so that nothing is learned by whoever knows that a value is among it."""

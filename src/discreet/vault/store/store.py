@@ -21,11 +21,13 @@ from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked,
 from discreet.vault.store.database import Database
 from discreet.vault.tree.model import Changes, Cut, Leaf, Node, Placed, Root, Rows, State
 
+NOBODY = packed(np.zeros(0, np.int64))  # `past` is of older vaults: who had left a leaf
 SENSITIVE = -1  # the place of the sensitive column in the dictionary
-LEAF = "SELECT node, counts, box, reach, past, waiting, changed FROM leaves"
+LEAF = "SELECT node, counts, box, reach, waiting, changed FROM leaves"
 ROWS = "SELECT id, point, sensitive, since, member FROM rows"
 SOME = f"{ROWS} WHERE node IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - no input in it
 WAITING = f"{ROWS} INDEXED BY rows_unpublished WHERE member = 0 AND node = ? AND published IS NULL ORDER BY id"
+UNPUBLISHED = f"{ROWS} INDEXED BY rows_unpublished WHERE published IS NULL ORDER BY id"
 
 
 class VaultStore:
@@ -58,10 +60,10 @@ class VaultStore:
         return self._leaf(self._found(f"{LEAF} WHERE node = ?", node))
 
     def _leaf(self, found: Sequence[Any]) -> Leaf:
-        node, counts, box, reach, past, waiting, changed = found
+        node, counts, box, reach, waiting, changed = found
         width = len(self.columns)
         members = None if box is None else unpacked_box(box, width)
-        return Leaf(node, unpacked(counts), members, unpacked_box(reach, width), unpacked(past), waiting, bool(changed))
+        return Leaf(node, unpacked(counts), members, unpacked_box(reach, width), waiting, bool(changed))
 
     def rows(self, *nodes: int) -> Rows:
         if len(nodes) == 1:
@@ -95,17 +97,11 @@ class VaultStore:
             for at, release, box, counts, cohorts, chain in found
         ]
 
-    def pending(self, node: int) -> list[int]:
-        found = self.database.rows("SELECT node FROM leaves WHERE changed AND parent = ? ORDER BY node", (node,))
-        return [leaf for (leaf,) in found]
+    def unpublished(self) -> Rows:
+        return self._rows(self.database.rows(UNPUBLISHED))
 
-    def departed(self, node: int) -> list[int]:
-        found = self.database.rows(
-            "SELECT child.id FROM nodes AS child JOIN nodes AS own ON own.id = child.parent WHERE child.parent = ?"
-            " AND child.id IS NOT own.left_node AND child.id IS NOT own.right_node ORDER BY child.id",
-            (node,),
-        )
-        return [group for (group,) in found]
+    def rooms(self) -> list[int]:
+        return [node for (node,) in self.database.rows("SELECT node FROM leaves WHERE waiting ORDER BY node")]
 
     def changed(self) -> list[int]:
         return [node for (node,) in self.database.rows("SELECT node FROM leaves WHERE changed AND box IS NOT NULL")]
@@ -235,5 +231,5 @@ def _node(node: Node) -> tuple[Any, ...]:
 
 def _leaf(leaf: Leaf) -> tuple[Any, ...]:
     box = None if leaf.box is None else packed_box(leaf.box)
-    about = (packed(leaf.counts), box, packed_box(leaf.reach), packed(leaf.past))
+    about = (packed(leaf.counts), box, packed_box(leaf.reach), NOBODY)
     return (leaf.node, *about, leaf.size, leaf.waiting, int(leaf.changed))

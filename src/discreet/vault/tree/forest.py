@@ -51,7 +51,7 @@ class Forest:
     def leaf(self, node: int) -> Leaf:
         if node not in self.leaves:
             found = self.store.leaf(node)
-            self.leaves[node] = replace(found, counts=self.fit(found.counts), past=self.fit(found.past))
+            self.leaves[node] = replace(found, counts=self.fit(found.counts))
         return self.leaves[node]
 
     def fit(self, counts: Ints) -> Ints:
@@ -139,7 +139,7 @@ def loss(box: Box, space: Box) -> float:
 
 def growth(leaf: Leaf, points: Floats, space: Box, columns: Sequence[Column]) -> Floats:
     """How much the loss of a leaf would grow with each of some rows."""
-    rows = leaf.size + int(leaf.past.sum()) + leaf.waiting
+    rows = leaf.size + leaf.waiting
     box = leaf.reach
     more = np.zeros(len(points))
     for j, column in enumerate(columns):

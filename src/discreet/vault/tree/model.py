@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
+EVERYBODY = -1  # a stratum that no pattern of missing values is
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -41,8 +43,8 @@ class Cut:
 class Node:
     """A place in the tree of a stratum: cut in two, or a leaf. `depth` of a root is 0.
 
-    A group that left its leaf for good is a node of its own, below the leaf that it left (which may be cut later)
-    but neither its left nor its right side: no row is ever led there.
+    A group that settled is a node of its own below the leaf where its rows waited, but neither its left nor its right
+    side: no row is ever led there.
     """
 
     id: int
@@ -58,16 +60,14 @@ class Node:
 class Leaf:
     """A group as it would be released now, without its rows: their sensitive counts and box; and who waits.
 
-    `box` is None if it has no members; `reach` is the box of all rows that were led here, and `past` the sensitive
-    counts of those that have left with groups of their own (about, after a cut). `changed`: it is not as it was last
-    released.
+    `box` is None if it has no members; `reach` is the box of all rows that were led here. `changed`: it is not as it
+    was last released.
     """
 
     node: int
     counts: Ints
     box: Box | None
     reach: Box
-    past: Ints
     waiting: int
     changed: bool
 
@@ -127,7 +127,10 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Root:
-    """A tree: its stratum (bit j: range column j is missing), root, and what is known of all its rows ever taken in."""
+    """A tree: its stratum (bit j: range column j is missing), root, and what is known of all its rows ever taken in.
+
+    The stratum `EVERYBODY` has rows of all kinds: those of a vault whose groups settle.
+    """
 
     stratum: int
     node: int
@@ -200,12 +203,12 @@ class Store(Protocol):
         """The published states of a node itself, oldest first; also of one that has been cut since."""
         ...
 
-    def pending(self, node: int) -> Sequence[int]:
-        """The changed leaves whose parent is this node: groups that left it and were never released."""
+    def unpublished(self) -> Rows:
+        """All rows that no release has shown, members or waiting, in the order of their ids."""
         ...
 
-    def departed(self, node: int) -> Sequence[int]:
-        """All groups that left this leaf, pending or released; not its left and right sides."""
+    def rooms(self) -> Sequence[int]:
+        """The leaves in which rows wait."""
         ...
 
     def changed(self) -> Sequence[int]:

@@ -20,7 +20,10 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Rows of one stratum: a line of codes per column, sensitive values, and what columns cost."""
+    """Rows: a line of codes per column, sensitive values, and what columns cost.
+
+    A missing value lies below all others of a range, as far off as these are wide.
+    """
 
     codes: Codes
     values: Codes
@@ -32,8 +35,10 @@ class Pool:
         codes, places, costs = np.zeros((len(columns), len(points)), np.int32), [], np.zeros(len(columns))
         for j, column in enumerate(columns):
             found = np.zeros(1)
-            if not np.isnan(space.lows[j]):
-                found, codes[j] = np.unique(points[:, j], return_inverse=True)
+            low, wide = space.lows[j], space.highs[j] - space.lows[j]
+            if not np.isnan(low):
+                here = np.where(np.isnan(points[:, j]), low - (wide or 1.0), points[:, j])
+                found, codes[j] = np.unique(here, return_inverse=True)
             places.append(found)
             if not column.ordered:
                 costs[j] = 1 / max(space.sets[j].bit_count(), 1)
