@@ -72,6 +72,7 @@ def audit(
     from dataclasses import asdict
 
     import discreet
+    from discreet.audit.attacks.minimality import attack
 
     if len(releases) > 1:
         _compare(releases, metrics=metrics, insertions=insertions, same_people=same_people, truth=truth, json=json)
@@ -82,10 +83,17 @@ def audit(
     with show.steps(1) as step:
         step("measuring")
         found = asdict(discreet.metrics(release, truth=truth))
+        cuts = attack(discreet.open_release(release))
     if json:
-        show.as_json({"release": release, "metrics": found})
+        told = (
+            {} if cuts is None else {"minimality": {"certain": cuts.people, "unique": cuts.named, "blind": cuts.blind}}
+        )
+        show.as_json({"release": release, "metrics": found, **told})
         return
     _print_metrics(release, found)
+    if cuts is not None:
+        print(f"\nMinimality attack: the values of {cuts.people:,} people are certain, {cuts.named:,} of them unique;")
+        print(f"a blind guess is right for {cuts.blind:.1%} of all.")
 
 
 def _compare(

@@ -107,7 +107,7 @@ PARTITIONS = {
     for partition in (
         Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal", "histogram", people=True),
-        Partition("local", "spatial", sees="codes", people=True),
+        Partition("local", "spatial", sees="codes", people=True, options={"cuts": ("blind", "fitted")}),
         Partition(
             "cluster",
             "spatial.cluster",

@@ -104,6 +104,17 @@ def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
+def shuffle_cells(edges, values, rows, words):  # type: ignore[no-untyped-def]
+    """Put the rows of every cell in a new random order, their values with them."""
+    for cell in range(edges.size - 1):
+        a = edges[cell]
+        for i in range(a + 1, edges[cell + 1]):
+            j = a + below(words[i], i - a + 1)
+            values[i], values[j] = values[j], values[i]
+            rows[i], rows[j] = rows[j], rows[i]
+
+
+@nb.njit(cache=True, nogil=True)
 def divide(lines, goes_right, spare):  # type: ignore[no-untyped-def]
     """Bring those that go left to the front; the order of each side stays."""
     left, right = 0, 0

@@ -133,6 +133,7 @@ class Promise(_Model):
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
+    cuts: Literal["blind"] | None = None  # how the partition cut, if not as it does by itself
     window: Window | None = None
     boxes: tuple[BoxColumn, ...] | None = None
     join: Join | None = None

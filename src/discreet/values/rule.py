@@ -1,6 +1,7 @@
-"""What every group must keep, as compiled kernels see it: one value, and the three questions that are asked of it.
+"""What every group must keep, as compiled kernels see it: one value, and the four questions that are asked of it.
 
     keeps     do these rows keep all promises as one group?
+    surely    how many of these rows keep them, whichever they are?
     sweep     where may a run of rows be cut in two, so that both parts keep them?
     capacity  in how many groups may rows sorted by value be dealt out, so that all keep them?
 
@@ -9,6 +10,7 @@ largest value, and the rows it needs so that no value has more than its share. W
 with `see` and asks `kept`. Scratch `counts`, one per value, are all zero before and after.
 Cost: linear in the rows of a run, however many sensitive values there are.
 Claim: sweep_marks_every_cut — a position is marked if and only if both parts of a cut there keep all promises.
+Claim: surely_means_any_of_them — so many of the rows keep all promises whichever they are, and more do, too.
 """
 
 from __future__ import annotations
@@ -133,6 +135,45 @@ def keeps(values, rule, counts):  # type: ignore[no-untyped-def]
     for i in range(n):
         counts[values[i]] = 0
     return kept(seen, n, rule)
+
+
+@nb.njit(cache=True, nogil=True)
+def surely(values, rule, counts):  # type: ignore[no-untyped-def]
+    """How many of the rows with these sensitive values keep all promises, whichever they are: more than all if none do.
+
+    It follows from how often each value occurs, and from nothing else: of s rows the most frequent value may
+    have all it has; all values may be among the few that have most rows, or among those within a range.
+    """
+    n = values.size
+    if only_counts(rule):
+        return np.int64(fewest_rows(rule))
+    held, distinct = np.empty(n, np.int32), 0
+    for v in values:
+        if counts[v] == 0:
+            held[distinct] = v
+            distinct += 1
+        counts[v] += np.int32(1)
+    held = held[:distinct]
+    if rule.marks.size:
+        held.sort()
+    times = np.empty(distinct, np.int64)
+    need = np.int64(fewest_rows(rule))
+    for i in range(distinct):
+        times[i] = counts[held[i]]
+        counts[held[i]] = 0
+        need = max(need, times[i] * rule.l, rows_for(held[i], times[i], rule))
+    if rule.marks.size and rule.e > 0:
+        first, within = 0, 0
+        for i in range(distinct):
+            within += times[i]
+            while rule.marks[held[i]] - rule.marks[held[first]] >= rule.e:
+                within -= times[first]
+                first += 1
+            need = max(need, within + 1)
+    if rule.distinct_l > 1:
+        times.sort()
+        need = max(need, times[max(distinct - rule.distinct_l + 1, 0) :].sum() + 1)
+    return need
 
 
 @nb.njit(cache=True, nogil=True)

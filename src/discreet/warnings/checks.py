@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import DiscreetWarning, UnacceptedError
 from discreet.warnings.lookalikes import lookalikes
+from discreet.warnings.minimality import certain
 from discreet.warnings.near_limit import near_limit
 from discreet.warnings.repeats import repeats
 from discreet.warnings.tells import tells
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft, Prepared
 
 BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit)
-AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (lookalikes,)
+AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (lookalikes, certain)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 
 

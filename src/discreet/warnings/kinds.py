@@ -17,6 +17,7 @@ KINDS: Mapping[str, str] = {
     "tells": "a quasi-identifier, or two together, tell the sensitive value of not a few people",
     "repeats": "one of several identifiers repeats: perhaps it tells people apart, and these have several rows",
     "near_limit": "l is close to the largest that the sensitive column allows, so that answers will be vague",
+    "minimality": "refused cuts make somebody's value certain; without a seed that is an error that nobody can accept",
     "public": "the public table of a join lists people twice, without an identifier, or otherwise than the microdata",
 }
 

@@ -1,6 +1,10 @@
-"""Local: cells against a plain-Python reading of the rule, similar rows together, ties drawn evenly."""
+"""Local with fitted cuts: cells against a plain-Python reading of the rule, similar rows together, ties drawn evenly.
+
+Blind cuts are judged by what they tell, in `tests/audit/test_minimality.py`.
+"""
 
 from collections import Counter, defaultdict
+from functools import partial
 from itertools import pairwise
 from math import sqrt
 
@@ -11,10 +15,10 @@ from hypothesis import strategies as st
 
 from discreet.guarantees import Guarantee, Scale
 from discreet.partition.spatial import local
-from discreet.partition.spatial.local import assign
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule
 
+assign = partial(local.assign, cuts="fitted")
 MARKS = np.cumsum([0, 1, 5, 2, 1, 9, 1, 3])
 
 
@@ -57,7 +61,7 @@ def cut(points, values, thresholds):
     spans = np.maximum(points.max(axis=0), 1).astype(np.int64)
     rows = np.arange(len(values), dtype=np.int32)
     scratch = points.copy(), values.copy(), rows.copy()
-    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, Rule(*thresholds, MARKS))
+    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, Rule(*thresholds, MARKS), False)
     edges = [*starts.tolist(), len(values)]
     found = [(tuple(q), value) for q, value in zip(points.tolist(), values.tolist(), strict=True)]
     return [found[a:b] for a, b in pairwise(edges)], rows.tolist(), spans.tolist()

@@ -1,9 +1,16 @@
 """Local: bring rows with similar quasi-identifiers together first, then deal inside each cell.
 
 Cells come from recursive cuts near the median of the widest quasi-identifier, as in Mondrian
-(LeFevre et al., ICDE 2006), kept only while both halves can still be dealt. Similar rows make
+(LeFevre et al., ICDE 2006), as long as both halves can still be dealt. Similar rows make
 hits all-or-nothing, so answers are far more exact than from `deal` at the same guarantee.
+
+A `blind` cut is made if and only if both halves can be dealt however the values lie in the cell: that follows from the
+histogram of the cell, which its groups show. Exchange values inside a group, and all cells and the chances of all
+deals are the same; so the groups say nothing of who in a group holds which value. A `fitted` cut is refused only if one
+half cannot be dealt as it is. That makes smaller cells, but tells something of the people there (see
+`audit/attacks/minimality.py`).
 Cost: rows x quasi-identifiers x log(rows); memory about three copies of the encoded columns.
+Claim: blind_cuts_tell_nothing — every table with the groups' values has the same cells, by the same chance.
 Claim: local_cells_stay_eligible — every cell meets the guarantee by itself, so every group does.
 """
 
@@ -11,19 +18,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
 
 import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, deal_cells, shuffle
+from discreet.partition.kernels import IntArray, deal_cells, shuffle, shuffle_cells
 from discreet.values.random import RandomSource
-from discreet.values.rule import fewest_rows, kept, nothing, see
+from discreet.values.rule import fewest_rows, kept, nothing, see, surely
 
 COARSE = 1 << 18  # rows below which a cell is left to one thread
 
 
-def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
+def assign(
+    quasi: Sequence[IntArray],
+    sensitive: IntArray,
+    guarantee: Guarantee,
+    secret: RandomSource,
+    *,
+    cuts: Literal["blind", "fitted"] = "blind",
+) -> IntArray:
     """The group of every row."""
     n, rule = sensitive.size, guarantee.rule
     order = shuffle(secret.words(n))
@@ -40,19 +55,22 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
         scratch = points.copy(), values.copy(), order.copy()
 
         def cut(low: int, high: int, coarse: int) -> IntArray:
-            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule)
+            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule, cuts == "blind")
             return starts
 
         starts = cut(0, n, COARSE)
         ends = np.append(starts[1:], n)
         finer = threads.map(lambda ends: cut(int(ends[0]), int(ends[1]), 0), zip(starts, ends, strict=True))
         starts = np.concatenate(list(finer))
-    groups: IntArray = deal_cells(np.append(starts, n), values, order, rule)
+    edges = np.append(starts, n)
+    if cuts == "blind":
+        shuffle_cells(edges, values, order, secret.words(n))
+    groups: IntArray = deal_cells(edges, values, order, rule)
     return groups
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule):  # type: ignore[no-untyped-def]
+def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule, blind):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where the cells start, ascending."""
     d = points.shape[1]
     fewest = fewest_rows(rule)
@@ -66,6 +84,7 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
         a, b = stack.pop()
         middle = -1
         if b - a > coarse and b - a >= 2 * fewest:
+            small = surely(values[a:b], rule, left) if blind else fewest
             least[:], most[:] = points[a], points[a]
             for i in range(a + 1, b):
                 for j in range(d):
@@ -89,9 +108,9 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
                     else:
                         take = 0 if (attempt == 0) == nearest_is_under else at
                     size = under + take
-                    if min(size, b - a - size) < fewest:
+                    if min(size, b - a - size) < small:
                         continue
-                    if _fits(points, values, a, b, j, code, take, size, left, right, rule):
+                    if blind or _fits(points, values, a, b, j, code, take, size, left, right, rule):
                         _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
                         middle = a + size
                         break

@@ -1,0 +1,50 @@
+"""Refuse groups whose cuts give people away: attack the draft as anyone could attack the release.
+
+That no value is believed of anybody with more than 1 in l would be printed and not be so, and nobody can accept that
+for the people who are certain. So this is no warning but a `GuaranteeError`; only of a release with a seed, which is
+not for publication, it is a warning. Rows are attacked as if everybody knew what they look like, also where the
+publication shows boxes: a neighbour may know all people of one.
+Cost: that of the attack, see `audit/attacks/minimality.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from discreet.errors import DiscreetWarning, GuaranteeError
+
+if TYPE_CHECKING:
+    from discreet.publication.draft import Draft
+
+KIND = "minimality"
+WAYS = {
+    "local": 'leave cuts = "fitted" out, since blind cuts tell nothing; or promise a larger l',
+    "mondrian": "raise l; or publish by `anatomy`, with `deal` or with `local` and its blind cuts",
+}
+
+
+def certain(draft: Draft) -> Iterator[DiscreetWarning]:
+    """Raise if somebody's value is certain because of a cut that was refused; warn where there is a seed."""
+    from discreet.audit.attacks.minimality import attackable, find
+
+    policy, histograms = draft.policy, draft.histograms
+    ranges = policy.grouping == "mondrian"
+    blind = not ranges and policy.options.get("cuts") != "fitted"
+    if draft.people is not None or not attackable(policy.grouping, policy.guarantee, blind=blind):
+        return
+    quasi = [axis.codes.codes for axis in draft.axes if not ranges or axis.dimension.form == "range"]
+    entries = histograms.groups, histograms.values, histograms.counts
+    people = int(np.count_nonzero(find(policy.grouping, quasi, draft.groups, entries, policy.guarantee) >= 0))
+    if people == 0:
+        return
+    who = "the value of 1 person is" if people == 1 else f"the values of {people:,} people are"
+    message = (
+        f"{who} certain to whoever asks why `{policy.grouping}` did not cut further "
+        f"(a minimality attack on {draft.groups.size:,} rows, l = {policy.guarantee['l']})"
+    )
+    if not draft.secret.seeded:
+        raise GuaranteeError(message, hint=WAYS[policy.grouping])
+    yield DiscreetWarning(KIND, message, hint=WAYS[policy.grouping])
