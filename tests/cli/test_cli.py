@@ -130,13 +130,13 @@ def test_inspect_as_json(run, desk):
     status, out, err = run("inspect", desk / "patients.csv", "--quasi", "age,sex", "--sensitive", "salary", "--json")
     told = json.loads(out)
     assert (status, err) == (0, "")
-    assert list(told) == ["name", "rows", "columns", "quasi", "sensitive"]
+    assert list(told) == ["name", "rows", "columns", "quasi", "sensitive", "tells"]
     assert (told["name"], told["rows"], len(told["columns"])) == ("patients", 2_000, 9)
     assert list(told["columns"][0]) == ["name", "kind", "distinct", "missing", "unique", "suggestion"]
     assert list(told["quasi"]) == ["quasi", "combinations", "unique", "below_5", "risk"]
     assert list(told["sensitive"]) == ["sensitive", "distinct", "top_share", "largest_l"]
     plain = json.loads(run("inspect", desk / "patients.csv", "--json")[1])
-    assert (plain["quasi"], plain["sensitive"]) == (None, None)
+    assert (plain["quasi"], plain["sensitive"], plain["tells"]) == (None, None, [])
 
 
 def test_inspect_a_column_with_a_comma(run, tmp_path):
