@@ -19,8 +19,8 @@ def readme(manifest: Manifest) -> str:
     if promise.growth == "insert":
         warning += (
             "\nIts groups take in people who came later. What is promised of it together with earlier releases holds"
-            " against readers\nwho know of some people when they came; not against one who knows everybody in a group,"
-            " when each came, and who had to wait.\n"
+            " against readers\nwho know of some people when they came; not against one who knows everybody in a group"
+            " and when each came.\n"
         )
     return f"""# {promise.table}
 {warning}
