@@ -22,6 +22,7 @@ PLACES = {
     "laws/": "law",
     "papers/": "papers",
     "vault/test_kill": "kill",
+    "publication/test_kill": "kill",
     "docs/": "slow",
     # Many releases each, and seldom the first to break.
     **dict.fromkeys(("cli/test_compare", "comparison/", "contracts/test_spatial", "answer/test_attacks"), "slow"),

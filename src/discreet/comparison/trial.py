@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -41,6 +40,7 @@ from discreet.publication.publish import publish
 from discreet.release import Release
 from discreet.release.layouts import layout_of
 from discreet.release.relations import loaded
+from discreet.scratch import workplace
 from discreet.table import Table, read
 from discreet.words import nearest
 
@@ -127,6 +127,7 @@ def _asked(
         raise PolicyError(unused)
     plain = Method(plainest(policy)).under(policy)
     plain.fit(table.columns)
+    table.hold(plain.needed)
     if not chosen:
         raise InputError("there is no method to compare", hint="name some, like `anatomy/local`")
     progress("asking the table")
@@ -165,12 +166,12 @@ def _tried(
     try:
         rules = tried.under(policy)
         others = public if PUBLICATIONS[tried.publication].needs_public else None
-        with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
-            _warm(table, others, rules, Path(folder) / "few")
+        with workplace() as folder:
+            _warm(table, others, rules, folder / "few")
             start = perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiscreetWarning)  # they are about the table, not about a method
-                release = publish(table, rules, to=Path(folder) / "release", public=others, seed=seed)
+                release = publish(table, rules, to=folder / "release", public=others, seed=seed)
             seconds = perf_counter() - start
             with closing(release):
                 return _measured(tried.name, release, asked, seconds)

@@ -103,6 +103,11 @@ class Policy:
         return (*self.quasi, *([] if self.sensitive is None else [self.sensitive]))
 
     @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns that are read to publish: those that are published, and what a join is made by."""
+        return (*self.columns, *([] if self.join is None else [self.join]))
+
+    @property
     def sensitive_column(self) -> str:
         """The sensitive column of a publication that must have one."""
         if self.sensitive is None:

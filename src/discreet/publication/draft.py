@@ -183,7 +183,7 @@ def number(name: str) -> FieldSpec:
 
 def store_rows(rows: pa.Table, path: Path, *, order: Sequence[str] = ()) -> None:
     """Write rows, as they are or in order, with an engine of their own: files are written side by side."""
-    engine = connect()
+    engine = connect(private=True)
     try:
         engine.load("rows", rows, keep=False)
         found = exp.select("*").from_("rows")

@@ -44,7 +44,7 @@ def _store(groups: Groups, names: Sequence[str], path: Path) -> None:
     """Write as many rows as each group has of each value, with the group's box on each."""
     group, value, count = groups.counts().column_names
     numbers = np.arange(1, groups.histograms.sizes.size + 1, dtype=np.int32)
-    with closing(connect()) as engine:
+    with closing(connect(private=True)) as engine:
         columns = [*groups.boxes.columns(), pa.array(numbers)]
         engine.load("boxes", pa.table(columns, names=[*names, group]), keep=False)
         engine.load("counts", groups.counts(), keep=False)

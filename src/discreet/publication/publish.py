@@ -77,6 +77,7 @@ def publish(
         policy.fit(private.columns)
         if format == "csv":
             _fits_csv(private, policy)
+        private.hold(policy.needed)
         progress("encoding")
         doubts: list[DiscreetWarning] = []
         prepared = replace(prepare(private, policy, secret, public=others), warn=doubts.append)

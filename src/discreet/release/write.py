@@ -1,11 +1,13 @@
 """Write a release so that there is never half of one: into a hidden folder, verified there, then renamed.
 
-Killed at any moment, this leaves at most a hidden folder beside the target, never one under its name.
+Killed at any moment, this leaves at most a hidden folder beside the target, never one under its name; the next
+release that is written beside it sweeps it, unless somebody watches it.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +22,9 @@ from discreet.release import readme
 from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.release import Release, digest
 from discreet.release.verify import verify_alone
+from discreet.scratch import made, sweep
 
+DRAFTS = re.compile(r"\..+\.[0-9a-f]{8}\.draft")  # hidden folders that the next release beside them sweeps
 EPOCH = 946_684_800  # 2000-01-01: the files do not tell when, or how fast, they were made
 
 
@@ -61,7 +65,6 @@ def write(
     watch: Watch | None = None,
 ) -> Release:
     """Write, verify, and only then publish under the name `to`."""
-    watch = watch or Watch()
     with _hidden(to, watch) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(files)) as threads:
@@ -74,6 +77,7 @@ def write(
         if not report.ok:
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
             raise VerificationError(f"the release was not written because it did not verify: {broken}")
+        watch = watch or Watch()
         watch.verified(folder)
         _settle(folder)
         watch.settled(folder)
@@ -114,27 +118,40 @@ def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) 
 
 
 @contextmanager
-def _hidden(to: Path, watch: Watch) -> Iterator[Path]:
-    """A folder beside the target that is gone when anything fails."""
+def _hidden(to: Path, watch: Watch | None) -> Iterator[Path]:
+    """A folder beside the target that is gone when anything fails; nobody else's until it is verified.
+
+    If the process is killed, whoever watches finds it again as `.partial`; a `.draft` is nobody's.
+    """
     free(to)
-    folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.partial"
     new = [parent for parent in to.parents if not parent.exists()]
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        watch.begun(folder)
-        folder.mkdir(mode=0o700)  # nobody else's until it is verified
-        for parent in (to.parent, *(made.parent for made in new)):
-            sync(parent)
-        yield folder
+        sweep(to.parent, DRAFTS)
+        folder = made(lambda: _drawn(to, watch))
+        try:
+            for parent in (to.parent, *(each.parent for each in new)):
+                sync(parent)
+            yield folder.path
+        finally:
+            _remove(folder.path, watch or Watch())
+            folder.let_go()
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
     finally:
-        _remove(folder, watch)
         if not to.exists():
             for parent in new:
                 with suppress(OSError):
                     parent.rmdir()
+
+
+def _drawn(to: Path, watch: Watch | None) -> Path:
+    """Where a hidden folder is about to be made; whoever watches is told before it is."""
+    folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.{'draft' if watch is None else 'partial'}"
+    if watch is not None:
+        watch.begun(folder)
+    return folder
 
 
 def _remove(folder: Path, watch: Watch) -> None:

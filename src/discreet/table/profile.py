@@ -67,6 +67,7 @@ def profile(table: Table, *, quasi: Sequence[str] = (), sensitive: str | None = 
     for name in [*quasi, *([sensitive] if sensitive else [])]:
         if name not in table.names():
             raise InputError(f"there is no column `{name}`", hint=nearest(name, table.names()))
+    table.hold(table.names())
     columns = tuple(_column(table, column) for column in table.columns)
     return Profile(
         table.name,

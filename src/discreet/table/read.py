@@ -18,7 +18,8 @@ from discreet.engines import Engine, connect
 from discreet.engines.dialect import sql_type
 from discreet.engines.separators import separator_of
 from discreet.errors import DiscreetError, InputError
-from discreet.table.table import RELATION, Table
+from discreet.table.faults import unreadable
+from discreet.table.table import RELATION, WHOLE, Table
 from discreet.values.columns import WIDE, Column, columns_of
 
 SOURCE = "source table"
@@ -31,7 +32,8 @@ def read(
 
     `name` is what the table is called here; the policy names the release. `memory_limit` (like `8GB`)
     makes the engine spill to disk beyond it. Columns of a CSV file that are among `texts` stay text, whatever they
-    look like; the types of the others follow from what they hold.
+    look like; the types of the others follow from what they hold. Rows are read when they are needed, and of a file
+    only the columns that are: it must stay as it is until then.
     """
     as_they_are: list[str] = []
     if isinstance(source, str | Path):
@@ -42,7 +44,7 @@ def read(
     else:
         rows = _arrow(source)
         _check_names(rows.column_names)
-    engine = connect(memory_limit=memory_limit)
+    engine = connect(memory_limit=memory_limit, private=True)
     try:
         columns = _load(engine, rows, as_they_are)
     except BaseException:
@@ -53,15 +55,15 @@ def read(
 
 def _load(engine: Engine, rows: pa.Table | Path, texts: Collection[str]) -> tuple[Column, ...]:
     try:
-        # A CSV file is parsed once; Parquet and Arrow are read where they are.
-        engine.load(SOURCE, rows, keep=isinstance(rows, Path) and rows.suffix.lower() != ".parquet", texts=texts)
+        engine.load(SOURCE, rows, keep=False, texts=texts)
         columns = columns_of(engine.schema(SOURCE))
     except DiscreetError as error:
         if isinstance(rows, Path):
-            raise _unreadable(rows, error) from None
+            raise unreadable(rows, error) from None
         raise
     source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
-    engine.load(RELATION, exp.select(*map(_cleaned, columns)).from_(source), keep=False)
+    for relation in (RELATION, WHOLE):
+        engine.load(relation, exp.select(*map(_cleaned, columns)).from_(source), keep=False)
     return columns_of(engine.schema(RELATION))
 
 
@@ -104,7 +106,7 @@ def _header(path: Path) -> list[str]:
     except OSError as error:
         raise InputError(f"`{path}` cannot be read: {error.strerror or 'input or output error'}") from None
     except (UnicodeDecodeError, csv.Error, pa.ArrowException) as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
     if not names:
         raise InputError(f"`{path}` is empty, expected a header and rows")
     _check_names(names)
@@ -157,31 +159,3 @@ def _arrow(frame: Any) -> pa.Table:
         elif pa.types.is_decimal256(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.string()).cast(pa.binary()))
     return table
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    """Say which line is at fault, without quoting it."""
-    if path.suffix.lower() == ".parquet":
-        return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="write it anew from its source")
-    hint = "mend the file, or save the table as UTF-8 CSV with one header line"
-    with path.open("rb") as raw:
-        for line, text in enumerate(raw, start=1):
-            try:
-                text.decode("utf-8")
-            except UnicodeDecodeError:
-                return InputError(f"`{path}`: line {line} is not UTF-8", hint=hint)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=separator_of(path), strict=True)
-        try:
-            width = len(next(rows))
-            for row in rows:
-                if row and len(row) != width:
-                    return InputError(
-                        f"`{path}`: line {rows.line_num} has {len(row)} fields, expected {width} as in the header",
-                        hint=hint,
-                    )
-        except csv.Error as fault:
-            wrong = "holds a field that is too long" if "limit" in str(fault) else "opens a quote that is never closed"
-            return InputError(f"`{path}`: line {rows.line_num} {wrong}", hint=hint)
-    what = error.message if isinstance(error, DiscreetError) else "it cannot be read as CSV"
-    return InputError(f"`{path}`: {what}", hint=hint)

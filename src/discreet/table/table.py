@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +16,16 @@ from sqlglot import exp
 
 from discreet.engines import Engine
 from discreet.errors import EngineError, InputError
+from discreet.table.faults import unreadable
 from discreet.values.codes import Codes, encode
 from discreet.values.columns import Column
 
 if TYPE_CHECKING:
     from discreet.table.profile import Profile
 
-RELATION = "private"
+RELATION = "private"  # every column, or those that are held
+COPY = "private copy"  # what is held of a file
+WHOLE = "private as it came"  # every column, read where it is
 
 
 @dataclass(frozen=True)
@@ -55,18 +59,41 @@ class Table:
 
     def count(self, *, present: str | None = None) -> int:
         """How many rows there are, or how many where `present` is not missing."""
-        rows = self.select([self.columns[0].name], present=present).subquery("t")
+        any_column = next(name for name in self.names() if self._held is None or name in self._held)
+        rows = self.select([any_column], present=present).subquery("t")
         return int(self._column(exp.select(exp.Count(this=exp.Star())).from_(rows))[0].as_py())
 
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+    def hold(self, names: Iterable[str]) -> None:
+        """Parse a CSV file once, for these columns alone; what is not named is never in memory, nor spilled to disk.
+
+        The others can still be selected, from the file. Parquet and Arrow are read where they are, column by column.
+        """
+        wanted = {*names} | (self._held or set())
+        if self.path is None or self.path.suffix.lower() == ".parquet" or wanted == self._held:
+            return
+        columns = (exp.column(name, quoted=True) for name in self.names() if name in wanted)
+        with self._reading():
+            self.engine.load(COPY, exp.select(*columns).from_(_named(WHOLE)))
+        self.engine.load(RELATION, exp.select("*").from_(_named(COPY)), keep=False)
+        self.__dict__["_held"] = wanted
+
+    @property
+    def _held(self) -> set[str] | None:
+        """The columns that are held apart from their file; None if every one is read where it is."""
+        held: set[str] | None = self.__dict__.get("_held")
+        return held
 
     def __getitem__(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
 
     def select(self, names: Sequence[str], *, present: str | None = None) -> exp.Select:
         """The query for some of the columns, of all rows or only of those where `present` is not missing."""
-        query = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(RELATION)
+        asked = {*names, *([] if present is None else [present])}
+        relation = RELATION if self._held is None or asked <= self._held else WHOLE
+        query = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(_named(relation))
         if present is None:
             return query
         return query.where(exp.column(present, quoted=True).is_(exp.null()).not_())
@@ -78,8 +105,16 @@ class Table:
 
     def _column(self, query: exp.Select) -> pa.ChunkedArray:
         """The first column of a query over the table."""
-        try:
+        with self._reading():
             return self.engine.run(query).column(0)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Rows are read: say what is wrong with the file that they come from."""
+        try:
+            yield
+        except InputError as error:
+            raise error if self.path is None else unreadable(self.path, error) from None
         except EngineError as error:
             raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}") from None
 
@@ -106,3 +141,7 @@ class Table:
         from html import escape
 
         return f"<p><b>{escape(self.name)}</b>: {self.rows:,} rows, {len(self.columns)} columns</p>"
+
+
+def _named(relation: str) -> exp.Table:
+    return exp.Table(this=exp.to_identifier(relation, quoted=True))

@@ -56,6 +56,7 @@ def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increme
     except PolicyError as error:
         raise PolicyError(error.mistakes, source="the table, held against the policy of the vault,") from None
     names = kept(policy)
+    table.hold(names)
     found = table.engine.run(exp.select(*(exp.column(name, quoted=True) for name in names)).from_(RELATION))
     table.check_unchanged()
     if found.num_rows == 0:

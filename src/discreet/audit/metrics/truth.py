@@ -30,7 +30,7 @@ FILES = {".csv", ".parquet"}
 
 def read_truth(truth: str | Path | Any, columns: Sequence[str]) -> pa.Table:
     """Some columns of the private table, as they were published; `truth` is a file, or a frame that Arrow can read."""
-    engine = connect()
+    engine = connect(private=True)
     try:
         engine.load("truth", _source(truth), keep=False)
         known = engine.schema("truth").names

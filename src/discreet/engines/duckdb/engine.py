@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -18,9 +16,12 @@ from sqlglot import exp
 from discreet.engines.duckdb.dialect import Dialect
 from discreet.engines.duckdb.errors import translating
 from discreet.engines.duckdb.files import copy, pattern, scan
+from discreet.engines.nameless import Nameless
 from discreet.errors import EngineError, InputError
+from discreet.scratch import Scratch, temporary
 
 REMEMBERED = 256  # prepared statements
+BLOCKS = "duckdb_temp_*storage*.tmp"  # spilled; what is larger than a block is opened again by its name, and keeps it
 
 
 class DuckDB:
@@ -28,21 +29,23 @@ class DuckDB:
 
     dialect = Dialect
 
-    def __init__(self, *, memory_limit: str | None = None, groups: int = 0) -> None:
+    def __init__(self, *, memory_limit: str | None = None, groups: int = 0, private: bool = False) -> None:
         self._statements: dict[str, str] = {}
         self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
         self._numbers = itertools.count()
         try:
-            spill = tempfile.mkdtemp(prefix="discreet-")
+            folder = temporary()
         except OSError:
             raise EngineError("there is no room for temporary files", hint="make room, or set TMPDIR") from None
-        self._sweep = weakref.finalize(self, shutil.rmtree, spill, ignore_errors=True)
+        spill = folder.path / "spilled"
+        nameless = Nameless(spill, BLOCKS, folder.path / "empty") if private else None
+        self._sweep = weakref.finalize(self, _removed, folder, nameless)
         with translating():
             self._connection = duckdb.connect(
                 config={
                     "autoinstall_known_extensions": "false",
                     "autoload_known_extensions": "false",
-                    "temp_directory": spill,
+                    "temp_directory": str(spill),
                     "preserve_insertion_order": "true",
                     # groups are dense integers: count them in an array rather than a hash table
                     "perfect_ht_threshold": str(min(max((groups + 2).bit_length(), 12), 22)),
@@ -138,6 +141,12 @@ class DuckDB:
 
     def _sql(self, query: exp.Expr | str) -> str:
         return query if isinstance(query, str) else query.sql(dialect=self.dialect)
+
+
+def _removed(folder: Scratch, nameless: Nameless | None) -> None:
+    if nameless is not None:
+        nameless.stop()
+    folder.remove()
 
 
 def _named(name: str) -> exp.Table:
