@@ -24,7 +24,7 @@ from discreet.audit.sequence.pairs import CHANNELS, Rule, compare
 from discreet.comparison.static import static_all, static_new
 from discreet.errors import InputError, ReleaseError
 from discreet.publication.publish import grouped, publish_groups
-from discreet.release.release import digest
+from discreet.release.files import digest
 from discreet.values.random import RandomSource
 
 RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3)))

@@ -204,7 +204,7 @@ def test_values_may_look_like_lists(hierarchy: dict[str, object] | None, tmp_pat
 
 
 def redigest(folder: Path) -> None:
-    from discreet.release.release import digest
+    from discreet.release.files import digest
 
     manifest = json.loads((folder / NAME).read_text())
     for resource in manifest["resources"]:

@@ -18,8 +18,8 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.join.join import join
 from discreet.partition.spatial.space import Dimension
+from discreet.release.files import digest
 from discreet.release.manifest import NAME
-from discreet.release.release import digest
 from discreet.values.random import RandomSource
 
 MICRODATA = {"A": (1, 1), "B": (2, 2), "C": (1, 4), "D": (2, 3), "E": (3, 1), "F": (3, 2), "G": (5, 4)}

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
+from discreet.release.files import digest
 from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
-from discreet.release.release import digest
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import pytest
 
 from discreet import Vault, open_release, verify
 from discreet.errors import ReleaseError
+from discreet.release.files import digest
 from discreet.release.manifest import Manifest
 from discreet.release.readme import readme
-from discreet.release.release import digest
 from vault.steward import people, policy
 
 

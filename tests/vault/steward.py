@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet import Policy, Vault
-from discreet.release.release import digest
+from discreet.release.files import digest
 from discreet.values.columns import Column
 from discreet.vault.intake import quasi
 from discreet.vault.store.database import Database

@@ -18,7 +18,7 @@ import discreet
 from discreet import Vault, open_release, verify
 from discreet.audit.sequence.auditor import audit
 from discreet.errors import InputError, VaultError, VerificationError
-from discreet.release.release import digest
+from discreet.release.files import digest
 from discreet.vault.store.store import VaultStore
 from vault.steward import ILLS, inspect, left_in, people, policy
 

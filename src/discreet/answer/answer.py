@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.answer.question.question import ENDS
 from discreet.errors import MissingExtraError
+from discreet.visible import in_a_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +85,7 @@ class Answer:
         return len(self.table)
 
     def __repr__(self) -> str:
-        return "\n".join([*_lines(self.columns, self.cells(SHOWN)), *_rest(self)])
+        return "\n".join([*_lines([*map(in_a_line, self.columns)], self.cells(SHOWN)), *map(in_a_line, _rest(self))])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
@@ -108,7 +109,7 @@ def measure(value: Any) -> str:
 
 def key(value: Any) -> str:
     """A key of an answer as people read it."""
-    return "–" if value is None else str(value)
+    return "–" if value is None else in_a_line(str(value))
 
 
 def _lines(columns: list[str], cells: list[list[str]]) -> list[str]:

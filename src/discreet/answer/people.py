@@ -29,7 +29,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from discreet.answer.question.parse import read_question
+from discreet.answer.question.parse import check_length, read_question
 from discreet.answer.question.question import ENDS, Question
 from discreet.engines import Engine
 from discreet.errors import QueryError
@@ -54,6 +54,7 @@ class CountOfPeople:
         if promise.person is None or "distinct" not in sql.lower():
             return None
         try:
+            check_length(sql)
             asked = sqlglot.parse_one(sql, dialect="duckdb")
         except (SqlglotError, RecursionError):
             return None  # whoever reads it next says what is wrong

@@ -17,6 +17,7 @@ from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.accelerate.laid_out import laid_out
 from discreet.answer.answer import Answer
 from discreet.answer.left_out import LeftOut, about
+from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
 from discreet.answer.matches.boxes import Given, PublishedBoxes, TightBoxes
@@ -42,10 +43,12 @@ EVEN = (
 )  # what an estimate stands on where a condition cuts through boxes; see `Matches.cut`
 
 
-def ask(release: Release | str | Path, question: str, *, generalized: bool | Given = False) -> Answer:
+def ask(
+    release: Release | str | Path, question: str, *, generalized: bool | Given = False, timeout: float | None = None
+) -> Answer:
     """Answer an SQL aggregate from a release, or from the folder that holds one; see `Release.ask`."""
     opened = release if isinstance(release, Release) else open_release(release)
-    return opened.ask(question, generalized=generalized)
+    return opened.ask(question, generalized=generalized, timeout=timeout)
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Session:
         self._closed = False
         promise, resources = release.promise, release.manifest.resources
         self._left_out = LeftOut.of(promise)
-        self._engine = connect(groups=promise.groups)
+        self._engine = connect(groups=promise.groups, memory_limit=memory_of(release))
         try:
             for resource in resources:
                 load_file(self._engine, release.path, resource, keep=resource.format == "csv")
@@ -91,9 +94,10 @@ class Session:
             self._engine.close()
             raise
 
-    def ask(self, sql: str, *, generalized: bool | Given = False) -> Answer:
-        """Answer one question; if `generalized`, from the boxes of the groups alone."""
-        with self._lock:
+    def ask(self, sql: str, *, generalized: bool | Given = False, timeout: float | None = None) -> Answer:
+        """Answer one question, in `timeout` seconds if given; if `generalized`, from the boxes of the groups alone."""
+        check_timeout(timeout)
+        with self._lock, within(self._engine, timeout):
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
             if people is not None:

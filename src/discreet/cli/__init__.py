@@ -50,14 +50,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that knows only ASCII
-    try:
-        app()
-    except DiscreetError as error:
-        print(_as_json(error) if "--json" in sys.argv else f"error: {error}", file=sys.stderr)
-        sys.exit(error.exit_status)
-    except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
-        sys.exit(130)
+    with show.nothing_that_steers():
+        try:
+            app()
+        except DiscreetError as error:
+            print(_as_json(error) if "--json" in sys.argv else f"error: {error}", file=sys.stderr)
+            sys.exit(error.exit_status)
+        except KeyboardInterrupt:
+            print("stopped", file=sys.stderr)
+            sys.exit(130)
 
 
 def _as_json(error: DiscreetError) -> str:

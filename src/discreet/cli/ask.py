@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
+from discreet.visible import in_a_line
 
 
 def ask(
@@ -21,6 +22,11 @@ def ask(
         bool,
         typer.Option("--generalized", help="Show the bounds that a generalized table with the same groups would give."),
     ] = False,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which to give up; 0 for never.", min=0)] = 600,
+    memory_limit: Annotated[
+        str | None,
+        typer.Option(help="What the engine may hold in memory, like 8GB; else 30 times the files, 1 GB or more."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Answer a question with an estimate, its standard error, and bounds that contain the truth.
@@ -32,15 +38,15 @@ def ask(
 
     with show.steps(2) as step:
         step("opening")
-        opened = discreet.open_release(release)
+        opened = discreet.open_release(release, memory_limit=memory_limit)
         if explain:
             print(opened.explain(question, generalized=generalized))
             return
         step("answering")
-        answer = opened.ask(question, generalized=generalized)
+        answer = opened.ask(question, generalized=generalized, timeout=timeout or None)
     if json:
         show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": said(answer)})
         return
     show.as_table(answer.columns, answer.cells())
     for note in said(answer):
-        print(f"note: {note}", file=sys.stderr)
+        print(f"note: {in_a_line(note)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Print for people and for programs: data on stdout, progress on stderr."""
+"""Print for people and for programs: data on stdout, progress on stderr, and nothing that steers a terminal."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from discreet.visible import STEERING, in_a_line, visible
 
 if TYPE_CHECKING:
     from discreet.errors import DiscreetWarning
@@ -25,7 +27,12 @@ def as_json(value: Any) -> None:
             return asdict(item)
         return str(item) if isinstance(item, Path) or not hasattr(item, "item") else item.item()
 
-    print(json.dumps(_finite(json.loads(json.dumps(value, default=plain))), indent=2, ensure_ascii=False))
+    print(_escaped(json.dumps(_finite(json.loads(json.dumps(value, default=plain))), indent=2, ensure_ascii=False)))
+
+
+def _escaped(document: str) -> str:
+    """JSON has its own way to spell what would steer a terminal."""
+    return STEERING.sub(lambda sign: json.dumps(sign[0])[1:-1] if sign[0] != "\x7f" else "\\u007f", document)
 
 
 def _finite(value: Any) -> Any:
@@ -46,11 +53,37 @@ def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, column in enumerate(columns):
-        table.add_column(Text(column), justify="left" if i < left else "right", overflow="fold")
+        table.add_column(Text(in_a_line(column)), justify="left" if i < left else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(in_a_line(cell)) for cell in row))
     wide = None if sys.stdout.isatty() else 10_000
-    Console(width=wide, highlight=False).print(table)
+    Console(file=_terminal(sys.stdout), width=wide, highlight=False).print(table)
+
+
+@contextmanager
+def nothing_that_steers() -> Iterator[None]:
+    """Whatever is printed inside, names and values of others among it, steers no terminal."""
+    with redirect_stdout(_Visible(sys.stdout)), redirect_stderr(_Visible(sys.stderr)):
+        yield
+
+
+class _Visible:
+    """A stream on which signs that steer a terminal are spelled out; Rich writes to the one behind it."""
+
+    def __init__(self, behind: Any) -> None:
+        self.behind = behind
+
+    def write(self, text: str) -> int:
+        self.behind.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.behind, name)
+
+
+def _terminal(stream: Any) -> Any:
+    """Where Rich may put its own signs: it is given visible texts only."""
+    return stream.behind if isinstance(stream, _Visible) else stream
 
 
 @contextmanager
@@ -82,7 +115,7 @@ def steps(total: int) -> Iterator[Step]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(file=_terminal(sys.stderr)), transient=True) as bar:
         task = bar.add_task("starting", total=total + 1)
 
         def step(name: str) -> None:

@@ -59,6 +59,10 @@ class Engine(Protocol):
         """Give up all files but these, network and settings for good; what is loaded can still be queried."""
         ...
 
+    def interrupt(self) -> None:
+        """Stop the query that is running, if any, from another thread: it raises `KeyboardInterrupt`."""
+        ...
+
     def close(self) -> None:
         """Let go of everything."""
         ...

@@ -63,13 +63,16 @@ class Taxonomy:
         place = {value: i for i, value in enumerate(found)}
         rows = np.array([place.get(value, -1) for value in keys(domain)], np.int32)
         if (rows < 0).any():
-            lost = np.flatnonzero(rows < 0)
-            first = ", ".join(quoted(text) for text in texts(domain.take(pa.array(lost[:5]))))
-            more = f" and {lost.size - 5:,} more" if lost.size > 5 else ""
+            # which ones they are is not said: they are cells of single people
+            lost = texts(domain.take(pa.array(np.flatnonzero(rows < 0))))
+            known = {_plain(text) for text in self.values}
+            alike = sum(_plain(text) in known for text in lost)
+            close = f"; {alike:,} of them would have one but for capitals or spaces" if alike else ""
             raise InputError(
-                f"{self.source}: {lost.size:,} of the {len(domain):,} values of the column `{column}` "
-                f"{'has' if lost.size == 1 else 'have'} no path to the root: {first}{more}",
-                hint="add them to the hierarchy; the spelling of texts must agree, capitals and spaces included",
+                f"{self.source}: {len(lost):,} of the {len(domain):,} values of the column `{column}` "
+                f"{'has' if len(lost) == 1 else 'have'} no path to the root{close}",
+                hint="hold the distinct values of the column against the hierarchy, and add those that it lacks; the "
+                "spelling of texts must agree, capitals and spaces included",
             )
         return rows
 
@@ -88,6 +91,10 @@ def over(rows: Nodes, nodes: Nodes, labels: Sequence[Sequence[str]], spelled: Se
             if label not in values:
                 values[label] = tuple(ordered[ends[node - 1] if node else 0 : ends[node]])
     return Levels(np.array(here, np.int32).reshape(len(nodes), len(rows)), tuple(names), values)
+
+
+def _plain(text: str) -> str:
+    return "".join(text.casefold().split())
 
 
 def quoted(text: str) -> str:

@@ -104,8 +104,8 @@ class Policy:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns that are read to publish: those that are published, and what a join is made by."""
-        return (*self.columns, *([] if self.join is None else [self.join]))
+        """The columns that are read to publish: those that are published, the person, and what a join is made by."""
+        return (*self.columns, *(name for name in (self.person, self.join) if name is not None))
 
     @property
     def sensitive_column(self) -> str:

@@ -35,6 +35,7 @@ from discreet.values.columns import exact_in_csv
 from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 from discreet.warnings.checks import AFTER, BEFORE, judged
+from discreet.warnings.formulas import formulas
 
 FORMATS = ("parquet", "csv")
 STEPS = ("encoding", "grouping", "writing", "verifying")
@@ -81,7 +82,7 @@ def publish(
         progress("encoding")
         doubts: list[DiscreetWarning] = []
         prepared = replace(prepare(private, policy, secret, public=others), warn=doubts.append)
-        for check in BEFORE:
+        for check in (*BEFORE, *([formulas] if format == "csv" else [])):
             doubts += check(prepared)
         progress("grouping")
         made = draft(prepared, PUBLICATIONS[policy.publication].group(prepared))

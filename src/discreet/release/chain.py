@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from discreet.errors import ReleaseError
-from discreet.release.manifest import NAME, Promise
-from discreet.release.release import digest
+from discreet.release.files import digest
+from discreet.release.manifest import MOST, NAME, Promise
 
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 SEQUENCE = re.compile(r"[0-9a-f]{32}")
@@ -26,7 +26,8 @@ def shelf(places: Sequence[Path]) -> dict[str, Path]:
             raise ReleaseError(f"there is no folder `{place}`", hint="name the folder of a release, or of many")
         for path in (place, *_inside(place)):
             try:
-                found.setdefault(digest(path / NAME), path)
+                if (path / NAME).stat().st_size <= MOST:
+                    found.setdefault(digest(path / NAME), path)
             except OSError:  # no release, or not ours to read
                 continue
     return found

@@ -12,10 +12,12 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discreet.errors import ReleaseError
+from discreet.release.files import content
 from discreet.values.columns import Word
 
 FORMAT = 1
 NAME = "datapackage.json"
+MOST = 4 << 20  # bytes; one of a thousand columns has a tenth of that
 SCHEMA = "https://datapackage.org/profiles/2.0/datapackage.json"
 
 
@@ -199,7 +201,7 @@ class Manifest(_Model):
         if not folder.is_dir():
             raise ReleaseError(f"there is no release `{folder}`", hint="name the folder that `discreet publish` made")
         try:
-            values: Any = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            values: Any = json.loads(content(folder / NAME, most=MOST).decode())
         except FileNotFoundError:
             raise ReleaseError(f"`{folder}` is not a release: it has no `{NAME}`") from None
         except (OSError, ValueError, RecursionError):

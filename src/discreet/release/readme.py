@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from discreet.release.layouts import layout_of
+from discreet.release.layouts.file import quoted
 from discreet.release.manifest import Manifest
+from discreet.visible import in_markdown
 
 NAME = "README.md"
 
@@ -22,9 +24,23 @@ def readme(manifest: Manifest) -> str:
             " against readers\nwho know of some people when they came; not against one who knows everybody in a group"
             " and when each came.\n"
         )
-    return f"""# {promise.table}
+    return f"""# {in_markdown(promise.table)}
 {warning}
-{layout_of(promise).readme(manifest)}
+{_inert(layout_of(promise).readme(manifest), manifest)}
 `discreet ask` adds bounds that contain the truth, and standard errors where there are any; `discreet
 verify` checks from these files what they promise.
 """
+
+
+def _inert(text: str, manifest: Manifest) -> str:
+    """The text of a layout, in which names of columns are no markup; inside SQL, between fences, they are as they are."""
+    names = {quoted(name) for resource in manifest.resources for name in resource.table.names()}
+    names |= {quoted(name) for name in manifest.discreet.columns}
+    inert = {name: in_markdown(name) for name in sorted(names, key=len, reverse=True) if in_markdown(name) != name}
+    lines, sql = [], False
+    for line in text.split("\n"):
+        sql ^= line.startswith("```")  # no name ends a line, so none begins one
+        for name in inert if not sql else ():
+            line = line.replace(name, inert[name])  # noqa: PLW2901
+        lines.append(line)
+    return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -11,8 +11,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from discreet.errors import DiscreetWarning, ReleaseError, VerificationError
+from discreet.release.files import digest, is_plain
 from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest, Promise, Resource
+from discreet.visible import in_a_line
 
 if TYPE_CHECKING:
     from discreet.answer import Answer, Session
@@ -35,6 +37,7 @@ class Release:
     withheld: int = 0
     suppressed: int = 0
     warnings: tuple[DiscreetWarning, ...] = ()
+    memory_limit: str | None = None
 
     @property
     def promise(self) -> Promise:
@@ -55,15 +58,17 @@ class Release:
             session: Session = self.__dict__["session"]
             return session
 
-    def ask(self, question: str, *, generalized: bool | Given = False) -> Answer:
+    def ask(self, question: str, *, generalized: bool | Given = False, timeout: float | None = None) -> Answer:
         """Answer an SQL aggregate with estimate, standard error and hard bounds.
 
         If `generalized`, only low and high are told: those that a generalized table with the same groups
         would give. Its boxes are as tight as the rows allow, unless they are given, by group and column, as
         `{1: {"age": (31, 40), "sex": {"f", "m"}, "zipcode": None}}`: from and to of a number or date, a set of
         other values (with None in it if one is missing), or None if the column may hold anything.
+
+        A question that takes longer than `timeout` seconds is not answered.
         """
-        return self.session.ask(question, generalized=generalized)
+        return self.session.ask(question, generalized=generalized, timeout=timeout)
 
     def explain(self, question: str, *, generalized: bool | Given = False) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""
@@ -92,7 +97,7 @@ class Release:
         promise = self.promise
         test = "" if promise.for_publication else ", NOT FOR PUBLICATION"
         return (
-            f"<Release {promise.table}: {promise.publication} by {promise.partition}, {promise.told()},"
+            f"<Release {in_a_line(promise.table)}: {promise.publication} by {promise.partition}, {promise.told()},"
             f" {promise.rows:,} rows in {promise.groups:,} groups{test}>"
         )
 
@@ -112,8 +117,12 @@ class Release:
         return f"<table><caption>Release {escape(promise.table)}</caption>{cells}</table>"
 
 
-def open_release(path: str | Path) -> Release:
-    """Open a release folder, checking that its files are the ones that were published."""
+def open_release(path: str | Path, *, memory_limit: str | None = None) -> Release:
+    """Open a release folder, checking that its files are the ones that were published.
+
+    To answer questions takes at most `memory_limit` (like `8GB`) of memory, or else 30 times the size of the files and
+    at least 1 GB; beyond it the engine spills to disk, or says that it cannot go on.
+    """
     folder = Path(path)
     manifest = Manifest.read(folder)
     if (strange := manifest_fault(manifest)) is not None:
@@ -121,20 +130,16 @@ def open_release(path: str | Path) -> Release:
     for resource in manifest.resources:
         if (wrong := damage(folder, resource)) is not None:
             raise VerificationError(f"`{folder}`: {wrong}", hint="get the release anew from whoever published it")
-    return Release(folder, manifest)
-
-
-def digest(path: Path) -> str:
-    """The digest of a file as the manifest writes it."""
-    with path.open("rb") as file:
-        return "sha256:" + hashlib.file_digest(file, "sha256").hexdigest()
+    return Release(folder, manifest, memory_limit=memory_limit)
 
 
 def damage(folder: Path, resource: Resource) -> str | None:
     """What is wrong with a data file, if anything: missing, or not the one that was published."""
     path = folder / resource.path
-    if not path.is_file():
+    if not os.path.lexists(path):
         return f"the file `{resource.path}` is missing"
+    if not is_plain(path):
+        return f"`{resource.path}` is not a plain file: a release holds no links, pipes or devices"
     if path.stat().st_size != resource.bytes or digest(path) != resource.hash:
         return f"the file `{resource.path}` is not the one that was published: its digest differs"
     return None

@@ -19,8 +19,9 @@ from typing import Literal
 
 from discreet.errors import DiscreetError, ReleaseError, VerificationError
 from discreet.release import readme
+from discreet.release.files import digest
 from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
-from discreet.release.release import Release, digest
+from discreet.release.release import Release
 from discreet.release.verify import verify_alone
 from discreet.scratch import made, sweep
 
@@ -47,12 +48,15 @@ class Watch:
 
     `begun`: it will be made; `verified`: it has verified; `settled`: its files are safe on disk, and all that is left
     is to give it its name. `withdrawn`: it was not shown, and never will be; its folder goes once this is taken in.
+    If the process is killed, its folder stays: as `.draft` for the next release to sweep, as `.partial` for whoever
+    watches to find.
     """
 
     begun: Callable[[Path], None] = _nothing
     verified: Callable[[Path], None] = _nothing
     settled: Callable[[Path], None] = _nothing
     withdrawn: Callable[[Path], None] = _nothing
+    ending: Literal["draft", "partial"] = "draft"
 
 
 def write(
@@ -65,6 +69,7 @@ def write(
     watch: Watch | None = None,
 ) -> Release:
     """Write, verify, and only then publish under the name `to`."""
+    watch = watch or Watch()
     with _hidden(to, watch) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(files)) as threads:
@@ -77,7 +82,6 @@ def write(
         if not report.ok:
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
             raise VerificationError(f"the release was not written because it did not verify: {broken}")
-        watch = watch or Watch()
         watch.verified(folder)
         _settle(folder)
         watch.settled(folder)
@@ -118,11 +122,8 @@ def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) 
 
 
 @contextmanager
-def _hidden(to: Path, watch: Watch | None) -> Iterator[Path]:
-    """A folder beside the target that is gone when anything fails; nobody else's until it is verified.
-
-    If the process is killed, whoever watches finds it again as `.partial`; a `.draft` is nobody's.
-    """
+def _hidden(to: Path, watch: Watch) -> Iterator[Path]:
+    """A folder beside the target that is gone when anything fails; nobody else's until it is verified."""
     free(to)
     new = [parent for parent in to.parents if not parent.exists()]
     try:
@@ -134,7 +135,7 @@ def _hidden(to: Path, watch: Watch | None) -> Iterator[Path]:
                 sync(parent)
             yield folder.path
         finally:
-            _remove(folder.path, watch or Watch())
+            _remove(folder.path, watch)
             folder.let_go()
     except OSError as error:
         reason = error.strerror or type(error).__name__
@@ -146,11 +147,10 @@ def _hidden(to: Path, watch: Watch | None) -> Iterator[Path]:
                     parent.rmdir()
 
 
-def _drawn(to: Path, watch: Watch | None) -> Path:
+def _drawn(to: Path, watch: Watch) -> Path:
     """Where a hidden folder is about to be made; whoever watches is told before it is."""
-    folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.{'draft' if watch is None else 'partial'}"
-    if watch is not None:
-        watch.begun(folder)
+    folder = to.parent / f".{to.name}.{secrets.token_hex(4)}.{watch.ending}"
+    watch.begun(folder)
     return folder
 
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from discreet.errors import ReleaseError, VaultError
+from discreet.release.files import digest
 from discreet.release.manifest import NAME
-from discreet.release.release import digest
 from discreet.release.verify import verify_alone
 from discreet.release.write import reveal
 from discreet.vault.store.store import VaultStore

@@ -25,8 +25,9 @@ from discreet.publication.groups import sides
 from discreet.publication.publish import describe
 from discreet.release import Release
 from discreet.release.chain import shelf
+from discreet.release.files import digest
 from discreet.release.manifest import NAME, Manifest
-from discreet.release.release import digest, open_release
+from discreet.release.release import open_release
 from discreet.release.write import Watch, free, write
 from discreet.vault.groups import groups_of
 from discreet.vault.recover import complete, recover, withdraw
@@ -117,7 +118,7 @@ def make_release(
             files(shown),
             format="parquet",
             progress=progress,
-            watch=Watch(begun, verified, settled, withdrawn=lambda _: withdraw(store, number)),
+            watch=Watch(begun, verified, settled, withdrawn=lambda _: withdraw(store, number), ending="partial"),
         )
     except BaseException:
         with suppress(VaultError):  # then the next command does

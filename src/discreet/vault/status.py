@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from discreet.errors import ReleaseError
 from discreet.policy import Policy
+from discreet.release.files import digest
 from discreet.release.manifest import NAME, Manifest
-from discreet.release.release import digest
 from discreet.values.boxes import Box, codes_of
 from discreet.values.positions import values_at
 from discreet.vault.store.store import VaultStore

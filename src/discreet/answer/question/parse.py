@@ -30,6 +30,7 @@ from discreet.release.manifest import Promise
 from discreet.values.names import numbered
 from discreet.words import nearest
 
+LONGEST, MOST = 100_000, 100  # signs of a question, and columns in SELECT or GROUP BY; planning takes longer with each
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
 
 
@@ -38,8 +39,11 @@ def read_question(sql: str, promise: Promise, blocks: Blocks | None = None) -> Q
 
     Where `blocks` of columns were shuffled apart, each is a side of its own.
     """
+    check_length(sql)
     select = _parse(sql)
     _check_clauses(select)
+    if len(select.expressions) > MOST or len(_clause(select, "group")) > MOST:
+        raise QueryError(f"the question asks for more than {MOST} columns", hint="ask for some at a time")
     _check_table(select, promise)
     _resolve(select, promise)
     sided = partial(side, sensitive=promise.sensitive, blocks=blocks)
@@ -51,6 +55,11 @@ def read_question(sql: str, promise: Promise, blocks: Blocks | None = None) -> Q
         raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
     order = tuple(_order(ordered, items, columns, keys) for ordered in _clause(select, "order"))
     return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
+
+
+def check_length(sql: str) -> None:
+    if len(sql) > LONGEST:
+        raise QueryError(f"the question has {len(sql):,} characters, more than {LONGEST:,}", hint="ask in several")
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ import pyarrow as pa
 from discreet.audit.metrics.boxes import BoxSpans, Counts, Floats, read_boxes
 from discreet.audit.metrics.margins import implied, read_margins
 from discreet.audit.metrics.presence import Presence, presence, real_presence
-from discreet.errors import InputError
+from discreet.errors import InputError, VerificationError
 from discreet.release import Release, open_release
 from discreet.release.layouts import layout_of
 from discreet.release.manifest import Promise
@@ -77,6 +77,10 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     if not layout_of(promise).promises:
         return found
     st, boxes = _counts(opened), read_boxes(opened) if margins is None else implied(margins)
+    if int(_numbers(st, "n").sum()) != layout_of(promise).tally(promise).people:
+        raise VerificationError(
+            f"`{opened.path}` holds other rows than its manifest says", hint="check it with `discreet verify`"
+        )
     average, k = promise.rows / promise.groups, promise.guarantee.get("k")
     c_avg = None if k is None else average / k
     found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, rce=_rce(st))

@@ -9,8 +9,9 @@ from pathlib import Path
 from discreet.audit.sequence.pairs import Rule
 from discreet.errors import ReleaseError
 from discreet.release import Release
+from discreet.release.files import digest
 from discreet.release.manifest import NAME
-from discreet.release.release import digest, open_release
+from discreet.release.release import open_release
 
 ONE_TABLE = "compare releases of one table, made under one policy"
 

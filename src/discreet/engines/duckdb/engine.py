@@ -131,6 +131,9 @@ class DuckDB:
             self._connection.execute("SET enable_external_access = false")
             self._connection.execute("SET lock_configuration = true")
 
+    def interrupt(self) -> None:
+        self._connection.interrupt()  # without the lock, which the query holds
+
     def close(self) -> None:
         self._connection.close()
         self._sweep()

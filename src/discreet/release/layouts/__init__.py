@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 
 from pydantic import ValidationError
 
@@ -20,6 +21,7 @@ from discreet.values.names import fresh
 
 __all__ = ["LAYOUTS", "File", "Layout", "Tally", "layout_of", "manifest_fault"]
 
+MOST_ROWS = 1 << 40
 LAYOUTS = {
     "anatomy": ANATOMY,
     "permutation": PERMUTATION,
@@ -47,6 +49,7 @@ def _faults(manifest: Manifest) -> Iterator[str]:
         yield f"it is a publication that this software does not know: `{promise.publication}`"
         return
     layout = LAYOUTS[promise.publication]
+    yield from _figures(promise)
     yield from _members(promise, layout)
     yield from layout.faults(promise)
     yield from _names(promise, layout)
@@ -67,6 +70,14 @@ def _faults(manifest: Manifest) -> Iterator[str]:
             yield "the columns that a release adds, such as `group` and `count`, must hold whole numbers"
         if resource.table.foreign_keys not in (None, file.links):
             yield "its foreign keys are not those of its publication"
+
+
+def _figures(promise: Promise) -> Iterator[str]:
+    """What is said of numbers of rows and groups, and of thresholds, and cannot be."""
+    if not 1 <= promise.rows < MOST_ROWS or not 1 <= promise.groups <= promise.rows:
+        yield "it must have at least one row and one group, and no more groups than rows"
+    if any(not isfinite(threshold) or threshold < (name == "k") for name, threshold in promise.guarantee.items()):
+        yield "it has a threshold that promises nothing"
 
 
 def _members(promise: Promise, layout: Layout) -> Iterator[str]:

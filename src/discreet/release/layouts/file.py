@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from discreet.release.manifest import ForeignKey, Reference
+from discreet.visible import in_a_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,5 +33,5 @@ def named(name: str) -> exp.Table:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in SQL that people paste."""
-    return '"' + name.replace('"', '""') + '"'
+    """A name as it stands in SQL that people paste; one that steers a terminal, or ends a line, is spelled out."""
+    return '"' + in_a_line(name).replace('"', '""') + '"'

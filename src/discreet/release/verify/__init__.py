@@ -20,8 +20,9 @@ import pyarrow.parquet as pq
 from discreet.errors import ReleaseError
 from discreet.release import readme
 from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
+from discreet.release.files import content
 from discreet.release.layouts import layout_of, manifest_fault
-from discreet.release.manifest import FORMAT, NAME, SCHEMA, Manifest, slug
+from discreet.release.manifest import FORMAT, MOST, NAME, SCHEMA, Manifest, slug
 from discreet.release.release import damage
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
@@ -108,7 +109,7 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
     """The manifest must say what a release's says, letter for letter, and nothing else."""
     promise = manifest.discreet
     wrong = None
-    if (folder / NAME).read_bytes() != manifest.to_json().encode():
+    if content(folder / NAME, most=MOST) != manifest.to_json().encode():
         wrong = "it has members that a manifest does not have, or is not laid out as `discreet` writes it"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
         wrong = "its `$schema`, name or format version is not the one that a release has"
@@ -147,15 +148,21 @@ def _measurable(manifest: Manifest) -> bool:
 def _files(folder: Path, manifest: Manifest) -> Check:
     expected = {NAME, readme.NAME, *(resource.path for resource in manifest.resources)}
     found = {entry.name for entry in folder.iterdir()}
-    text = folder / readme.NAME
     wrong = None
     if stray := sorted(found - expected):
         wrong = f"a file that does not belong here: `{stray[0]}`"
     elif absent := sorted(expected - found):
         wrong = f"the file `{absent[0]}` is missing"
-    elif not text.is_file() or text.read_bytes() != readme.readme(manifest).encode():
+    elif not _holds(folder / readme.NAME, readme.readme(manifest).encode()):
         wrong = f"`{readme.NAME}` is not the one that belongs to the manifest"
     return check("files", wrong, "the data files, the manifest and the README, nothing else")
+
+
+def _holds(path: Path, expected: bytes) -> bool:
+    try:
+        return content(path, most=len(expected)) == expected
+    except OSError:
+        return False
 
 
 def _digests(folder: Path, manifest: Manifest) -> Check:
