@@ -33,7 +33,7 @@ verify` checks from these files what they promise.
 
 
 def _inert(text: str, manifest: Manifest) -> str:
-    """The text of a layout, in which names of columns are no markup; inside SQL, between fences, they are as they are."""
+    """The text of a layout, in which names of columns are no markup; in SQL, between fences, they stay as they are."""
     names = {quoted(name) for resource in manifest.resources for name in resource.table.names()}
     names |= {quoted(name) for name in manifest.discreet.columns}
     inert = {name: in_markdown(name) for name in sorted(names, key=len, reverse=True) if in_markdown(name) != name}
