@@ -18,11 +18,12 @@ from sqlglot import parse_one
 from discreet import Policy, publish, read
 
 table = read(sys.argv[1], memory_limit="20MB")
+table.engine._connection.execute("SET threads = 2")  # each needs memory
 policy = Policy(identifiers=["name"], quasi=["town", "age"], sensitive="ill", drop=["note"], guarantee={"l": 3})
 
 
 def stop(step):
-    if step == "grouping":
+    if step == "encoding":
         files = table.engine.run(parse_one("SELECT SUM(size) AS bytes FROM duckdb_temporary_files()", dialect="duckdb"))
         print(json.dumps(int(files["bytes"][0].as_py() or 0)), flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
