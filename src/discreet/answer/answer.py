@@ -56,11 +56,8 @@ class Answer:
         """What the estimates stand on; nothing where all of them are exact."""
         for name in self.columns:
             if f"{name}_stderr" in self.columns:
-                ends = (self.table[f"{name}{ENDS[end]}"].to_pylist() for end in ("estimate", "low", "high"))
-                if any(
-                    estimate is not None and not low == estimate == high
-                    for estimate, low, high in zip(*ends, strict=True)
-                ):
+                rows = zip(*(self.table[f"{name}{end}"].to_pylist() for end in ENDS.values()), strict=True)
+                if any(_estimated(*row) for row in rows):
                     return EVEN
         return None
 
@@ -94,6 +91,11 @@ class Answer:
         )
         rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(self))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+
+def _estimated(estimate: Any, stderr: Any, low: Any, high: Any) -> bool:
+    """Whether a figure is not exact; rows that a release leaves out widen bounds, and leave a stderr of 0."""
+    return estimate is not None and stderr != 0 and not low == estimate == high
 
 
 def measure(value: Any) -> str:
