@@ -113,6 +113,7 @@ def test_relative_errors_on_adult(real_data, tmp_path, quasi):
         guarantee={"k": 4, "e": 0},
         publication="permutation",
         partition="local",
+        options={"cuts": "fitted"},
     )
     release = discreet.publish(people, policy, to=tmp_path / "release")
 

@@ -19,8 +19,12 @@ METHODS = {
         "publication": "full_permutation",
         "options": {"boundary": "fixed"},
     },
-    "local + anatomy": {"partition": "local"},
-    "local + full_permutation": {"partition": "local", "publication": "full_permutation"},
+    "local + anatomy": {"partition": "local", "options": {"cuts": "fitted"}},
+    "local + full_permutation": {
+        "partition": "local",
+        "publication": "full_permutation",
+        "options": {"cuts": "fitted"},
+    },
 }
 
 
