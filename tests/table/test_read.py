@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import read
-from discreet.errors import InputError
+from discreet.errors import EngineError, InputError
+from discreet.table.faults import unreadable
 
 ROWS = [
     {"age": 34, "height": 1.75, "born": dt.date(1990, 5, 1), "member": True, "city": "Delft"},
@@ -407,3 +408,16 @@ def test_texts_stay_texts(tmp_path):
         assert [column.kind for column in guessed.columns] == ["integer", "boolean", "integer"]
         assert [column.kind for column in told.columns] == ["string", "string", "integer"]
         assert told.engine.run(told.select(["zip"])).to_pylist() == [{"zip": "8011"}]
+
+
+def test_too_little_memory_is_not_the_fault_of_the_file(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n")
+    with read(tmp_path / "t.csv", memory_limit="20MB") as table:
+        lacking = EngineError("the engine ran out of memory", hint="give it more with `memory_limit`")
+        with (
+            pytest.raises(InputError, match="cannot be read: the engine ran out of memory") as caught,
+            table._reading(),
+        ):
+            raise lacking
+    assert "memory_limit" in caught.value.hint
+    assert "memory_limit" in unreadable(tmp_path / "t.csv", lacking).hint

@@ -6,11 +6,13 @@ import csv
 from pathlib import Path
 
 from discreet.engines.separators import separator_of
-from discreet.errors import DiscreetError, InputError
+from discreet.errors import DiscreetError, EngineError, InputError
 
 
 def unreadable(path: Path, error: Exception) -> InputError:
-    """Say which line is at fault, without quoting it."""
+    """Say which line is at fault, without quoting it; or what the engine lacks, if the file is not to blame."""
+    if isinstance(error, EngineError) and error.hint:
+        return InputError(f"`{path}` cannot be read: {error.message}", hint=error.hint)
     if path.suffix.lower() == ".parquet":
         return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="write it anew from its source")
     hint = "mend the file, or save the table as UTF-8 CSV with one header line"

@@ -116,7 +116,7 @@ class Table:
         except InputError as error:
             raise error if self.path is None else unreadable(self.path, error) from None
         except EngineError as error:
-            raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}") from None
+            raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}", hint=error.hint) from None
 
     def inspect(self, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
         """What an outsider could do with this table as it is today."""
