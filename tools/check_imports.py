@@ -14,6 +14,8 @@ FORBIDDEN = {
     "values": PRIVATE | {"words", "engines", "release", "answer", "audit", "comparison", "cli"},
     "errors": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
     "words": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
+    "visible": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
+    "scratch": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
     "engines": PRIVATE | {"release", "answer", "audit", "cli"},
     "table": (PRIVATE - {"table"}) | {"release", "answer", "audit", "cli"},
     "hierarchies": (PRIVATE - {"hierarchies"}) | {"engines", "release", "answer", "audit", "cli"},
