@@ -59,7 +59,7 @@ class Releases:
             vault.release(self.releases / "000")
 
     def start(self, number):
-        append(self.place, 1_000 * number)
+        append(self.place, 1_000 * number, 40)
         self.before, self.number = left_in(self.releases), number
         return started("release", self.place / "vault", "--to", self.releases / f"{number:03}")
 
