@@ -8,7 +8,6 @@ that no case allows are struck out (`narrow`), and what is left over inside a gr
 
 Nothing is concluded of groups with more than 64 values, nor of cuts with more than `CASES` cases.
 Cost: a cut costs the rows of its cell, and the values of their groups once for each case.
-Claim: what_is_ruled_out_is_impossible — no assignment for which the cuts are refused has a row hold a value ruled out.
 """
 
 from __future__ import annotations
