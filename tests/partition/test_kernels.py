@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.partition.kernels import below, deal_out, shuffle, shuffle_by_value
 from discreet.values.random import RandomSource
+from discreet.values.rule import Rule
 
 WORDS = st.integers(0, 2**64 - 1)
 
@@ -106,5 +107,5 @@ def dealt_by_hand(counts, groups, first):
 )
 def test_deal_out_deals_round_robin(counts, groups, first):
     out = np.full(sum(counts), -1, np.int32)
-    deal_out(np.array(counts), groups, out, first)
+    deal_out(np.array(counts), np.arange(len(counts)), Rule(), groups, out, first)
     assert out.tolist() == dealt_by_hand(counts, groups, first)

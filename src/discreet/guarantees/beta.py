@@ -43,6 +43,7 @@ class Beta(Plain):
     integral: ClassVar[bool] = False
     weakest: ClassVar[float] = 0
     needs: ClassVar[tuple[Fact, ...]] = ("population",)
+    spares: ClassVar[bool] = False  # what is frequent in the table may be frequent in a group anyway
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         most, of = self._shares()[histograms.values].T

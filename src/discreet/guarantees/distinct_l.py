@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
 from discreet.guarantees.promise import Counts, Plain
+from discreet.words import counted
 
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
@@ -31,7 +32,7 @@ class DistinctL(Plain):
         return int(np.count_nonzero(counts))
 
     def why_not(self, counts: Counts, name: str, top: object) -> str:  # noqa: ARG002
-        return f"`{name}` has {np.count_nonzero(counts):,} distinct values"
+        return f"`{name}` has {counted(int(np.count_nonzero(counts)), 'distinct value')}"
 
     def enter(self, rule: Rule) -> Rule:
         return rule._replace(distinct_l=max(rule.distinct_l, self.threshold))

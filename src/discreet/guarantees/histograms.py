@@ -39,6 +39,14 @@ class Histograms:
         starts, sizes = np.zeros(1, np.int64), np.array([counts.sum()], np.int64)
         return cls(np.zeros_like(held), held, counts[held].astype(np.int32), starts, sizes)
 
+    def without(self, harmless: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int32], Histograms]:
+        """What is left where no row holds a harmless value, and which groups have anything left."""
+        kept = ~harmless[self.values]
+        held, groups = np.unique(self.groups[kept], return_inverse=True)
+        starts = np.searchsorted(groups, np.arange(held.size))
+        sizes = np.bincount(groups, weights=self.counts[kept], minlength=held.size).astype(np.int64)
+        return held, Histograms(groups.astype(np.int32), self.values[kept], self.counts[kept], starts, sizes)
+
     @property
     def tops(self) -> npt.NDArray[np.int32]:
         """The rows that hold the most frequent value of each group."""

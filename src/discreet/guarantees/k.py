@@ -25,6 +25,7 @@ class K(Plain):
     people: ClassVar[bool] = True
     promise: ClassVar[str] = "every person shares a group with at least {less} others"
     of_values: ClassVar[bool] = False
+    spares: ClassVar[bool] = False
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.sizes >= self.threshold

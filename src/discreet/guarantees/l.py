@@ -27,7 +27,7 @@ class L(Plain):
     name: ClassVar[str] = "l"
     people: ClassVar[bool] = True
     promise: ClassVar[str] = "in every group, no sensitive value is held by more than 1 in {threshold} people"
-    remedy: ClassVar[str] = "coarsen or split the frequent value"
+    remedy: ClassVar[str] = "split the frequent value, or promise `beta`, which lets frequent values be frequent"
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.sizes // histograms.tops >= self.threshold

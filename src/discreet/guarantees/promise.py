@@ -32,6 +32,7 @@ class Promise(Protocol):
     needs: ClassVar[tuple[Fact, ...]]
     people: ClassVar[bool]  # whether it is defined for people who have several rows
     of_values: ClassVar[bool]  # whether it is about sensitive values, and not about rows alone
+    spares: ClassVar[bool]  # whether it is about the rows that hold no harmless value, where some are harmless
     monotone: ClassVar[bool]  # whether two groups that keep it keep it as one
     together: ClassVar[Mapping[str, str]]  # what must be promised with it, and what that is then
     beside: ClassVar[Mapping[str, type[Promise]]]  # what others mean beside it
@@ -69,6 +70,7 @@ class Plain:
     needs: ClassVar[tuple[Fact, ...]] = ()
     people: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
+    spares: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
     together: ClassVar[Mapping[str, str]] = {}
     beside: ClassVar[Mapping[str, type[Promise]]] = {}

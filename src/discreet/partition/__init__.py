@@ -95,7 +95,11 @@ class Partition:
         if self.selects:
             chosen["needed"] = needed
         module = import_module(f"discreet.partition.{self.home}.{self.name}")
-        groups: IntArray = module.assign(seen, sensitive, guarantee, secret, **chosen)
+        if self.keeps and guarantee.harmless is not None:  # it does not ask the rule, which knows them
+            spread = import_module("discreet.partition.spread")
+            groups: IntArray = spread.around(module.assign, sensitive, guarantee, secret)
+        else:
+            groups = module.assign(seen, sensitive, guarantee, secret, **chosen)
         return groups
 
 

@@ -11,7 +11,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.values.rule import capacity
+from discreet.values.rule import capacity, is_harmless
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 UIntArray: TypeAlias = npt.NDArray[np.uint64]
@@ -53,30 +53,26 @@ def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> In
 
 
 @nb.njit(cache=True, nogil=True)
-def deal_out(counts: IntArray, groups: int, out: IntArray, first: int) -> None:
+def deal_out(counts, held, rule, groups, out, first):  # type: ignore[no-untyped-def]
     """Deal sorted rows round-robin: write to `out` the group of each row, rows being sorted by value.
 
     Every value lays down one row per group before any value lays down a second, so a group
     holds as many distinct values as the counts allow. With no count above `groups` this is the
-    plain deal of Li et al. (2015), Algorithm 1.
+    plain deal of Li et al. (2015), Algorithm 1. Harmless values come last: the others are dealt as if they were alone.
     """
     turn = 0
-    at = 0
-    for c in counts:
-        for i in range(min(c, groups)):
-            out[at + i] = first + turn
-            turn += 1
-            if turn == groups:
-                turn = 0
-        at += c
-    at = 0
-    for c in counts:
-        for i in range(groups, c):
-            out[at + i] = first + turn
-            turn += 1
-            if turn == groups:
-                turn = 0
-        at += c
+    for harmless in (False, True):
+        for again in (False, True):
+            at = 0
+            for v in range(counts.size):
+                c = counts[v]
+                if is_harmless(held[v], rule) == harmless:
+                    for i in range(groups if again else 0, c if again else min(c, groups)):
+                        out[at + i] = first + turn
+                        turn += 1
+                        if turn == groups:
+                            turn = 0
+                at += c
 
 
 @nb.njit(cache=True, nogil=True)
@@ -96,7 +92,7 @@ def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
             counts[runs - 1] += 1
         g = capacity(counts[:runs], held[:runs], rule)
         dealt = np.empty(b - a, np.int32)
-        deal_out(counts[:runs], g, dealt, first)
+        deal_out(counts[:runs], held[:runs], rule, g, dealt, first)
         for i in range(b - a):
             groups[rows[a + by_value[i]]] = dealt[i]
         first += g

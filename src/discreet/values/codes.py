@@ -33,6 +33,10 @@ class Codes:
         """How many rows hold each code."""
         return np.bincount(self.codes, minlength=self.size)
 
+    def value(self, code: int) -> object:
+        """The value that a code stands for; None if that is missing."""
+        return self.domain[code].as_py() if code < len(self.domain) else None
+
     def decode(self, codes: npt.NDArray[np.integer]) -> pa.Array:
         """The values that the codes stand for."""
         mask = codes == len(self.domain)

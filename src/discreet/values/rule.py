@@ -5,9 +5,10 @@
     sweep     where may a run of rows be cut in two, so that both parts keep them?
     capacity  in how many groups may rows sorted by value be dealt out, so that all keep them?
 
-A group is seen through five numbers: the rows of its most frequent value, its distinct values, its smallest and its
-largest value, and the rows it needs so that no value has more than its share. Who counts by other means adds to them
-with `see` and asks `kept`. Scratch `counts`, one per value, are all zero before and after.
+A group is seen through six numbers: the rows of its most frequent value, its distinct values, its smallest and its
+largest value, the rows it needs so that no value has more than its share, and its rows with harmless values, which
+the first four leave out. Who counts by other means adds to them with `see` and asks `kept`. Scratch `counts`, one per
+value, are all zero before and after.
 Cost: linear in the rows of a run, however many sensitive values there are.
 Claim: sweep_marks_every_cut — a position is marked if and only if both parts of a cut there keep all promises.
 Claim: surely_means_any_of_them — so many of the rows keep all promises whichever they are, and more do, too.
@@ -27,6 +28,7 @@ Marks: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 NEVER = 2**62  # more rows than there are
+FAR = 2**31 - 1  # beyond every value
 
 
 class Rule(NamedTuple):
@@ -34,7 +36,8 @@ class Rule(NamedTuple):
 
     `marks` tells where each value lies, and `e` how far a group must reach. `shares` has a line per value: the largest
     share of a group that it may have, as numerator and denominator, each below 2**31. `k` may be more than was
-    promised: what other promises imply.
+    promised: what other promises imply. `harmless` says of each value whether all but `k` and `shares` ask nothing of
+    the rows that hold it, and look only at the others.
     """
 
     k: int = 1
@@ -43,6 +46,7 @@ class Rule(NamedTuple):
     e: int | float = 0
     marks: Marks = np.zeros(0, np.int64)
     shares: npt.NDArray[np.int64] | tuple[()] = ()  # a type of its own where there are none, so that these cost nothing
+    harmless: npt.NDArray[np.bool_] | tuple[()] = ()  # likewise
 
 
 @nb.njit(cache=True, nogil=True)
@@ -60,7 +64,7 @@ def only_counts(rule):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def at_least(rows, rule):  # type: ignore[no-untyped-def]
     """The same rule for groups of so many rows, more or fewer than it asks by itself."""
-    return Rule(rows, rule.l, rule.distinct_l, rule.e, rule.marks, rule.shares)
+    return Rule(rows, rule.l, rule.distinct_l, rule.e, rule.marks, rule.shares, rule.harmless)
 
 
 def has_shares(rule: Any) -> bool:
@@ -74,6 +78,18 @@ def rows_for(value: int, count: int, rule: Any) -> Any:
         return 0
     most, of = rule.shares[value]
     return -(-count * of // most) if most else NEVER
+
+
+def is_harmless(value: int, rule: Any) -> bool:
+    """Whether a value is harmless; where none are, kernels know it when they are compiled."""
+    return len(rule.harmless) > 0 and bool(rule.harmless[value])
+
+
+@overload(is_harmless)
+def _is_harmless(value, rule):  # type: ignore[no-untyped-def]
+    if isinstance(rule.types[rule.fields.index("harmless")], types.BaseTuple):
+        return lambda value, rule: False
+    return lambda value, rule: rule.harmless[value]
 
 
 @overload(has_shares)
@@ -99,22 +115,24 @@ def _rows_for(value, count, rule):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def nothing():  # type: ignore[no-untyped-def]
     """What is seen of a group without rows."""
-    return np.int64(0), np.int64(0), np.int64(NEVER), np.int64(-1), np.int64(0)
+    return np.int64(0), np.int64(0), np.int64(NEVER), np.int64(-1), np.int64(0), np.int64(0)
 
 
 @nb.njit(cache=True, nogil=True)
 def see(seen, value, count, new, rule):  # type: ignore[no-untyped-def]
-    """What is seen once so many rows of the group hold a value, of which there were fewer; `new` if there was none."""
-    top, distinct, low, high, need = seen
+    """What is seen once so many rows of the group hold a value: if it is `new` there was none, else one fewer."""
+    top, distinct, low, high, need, free = seen
     need = max(need, rows_for(value, count, rule))
-    return max(top, np.int64(count)), distinct + new, min(low, np.int64(value)), max(high, np.int64(value)), need
+    if is_harmless(value, rule):
+        return top, distinct, low, high, need, free + (np.int64(count) if new else np.int64(1))
+    return max(top, np.int64(count)), distinct + new, min(low, np.int64(value)), max(high, np.int64(value)), need, free
 
 
 @nb.njit(cache=True, nogil=True)
 def kept(seen, rows, rule):  # type: ignore[no-untyped-def]
     """Whether a group of so many rows keeps all promises."""
-    top, distinct, low, high, need = seen
-    if rows < rule.k or top * rule.l > rows or distinct < rule.distinct_l or need > rows:
+    top, distinct, low, high, need, free = seen
+    if rows < rule.k or top * rule.l > rows - free or distinct < max(rule.distinct_l, 1) or need > rows:
         return False
     return rule.marks.size == 0 or rule.marks[high] - rule.marks[low] >= rule.e
 
@@ -180,38 +198,38 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
 def sweep(values, rule, counts, works):  # type: ignore[no-untyped-def]
     """Set works[i] for every i: whether the first i rows keep all promises, and so do the rows from i on."""
     n = values.size
-    top, distinct, need = np.int32(0), 0, np.int64(0)  # as `see` does, at a third of its time
-    low, high = values[0], values[0]
-    works[0] = False
-    for i in range(n):
-        v = values[i]
-        counts[v] += np.int32(1)
-        top = max(top, counts[v])
-        distinct += counts[v] == 1
-        low, high = min(low, v), max(high, v)
-        need = max(need, rows_for(v, counts[v], rule))
-        fine = i + 1 >= max(rule.k, need) and top * rule.l <= i + 1 and distinct >= rule.distinct_l
-        if fine and rule.marks.size:
-            fine = rule.marks[high] - rule.marks[low] >= rule.e
-        works[i + 1] = fine
+    _sweep(values, 1, rule, counts, works)
     for i in range(n):
         counts[values[i]] = 0
-    top, distinct, need = np.int32(0), 0, np.int64(0)
-    low, high = values[n - 1], values[n - 1]
-    works[n] = False
-    for i in range(n - 1, -1, -1):
-        v = values[i]
-        counts[v] += np.int32(1)
-        top = max(top, counts[v])
-        distinct += counts[v] == 1
-        low, high = min(low, v), max(high, v)
-        need = max(need, rows_for(v, counts[v], rule))
-        fine = n - i >= max(rule.k, need) and top * rule.l <= n - i and distinct >= rule.distinct_l
-        if fine and rule.marks.size:
-            fine = rule.marks[high] - rule.marks[low] >= rule.e
-        works[i] = works[i] and fine
+    _sweep(values, -1, rule, counts, works)
     for i in range(n):
         counts[values[i]] = 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _sweep(values, step, rule, counts, works):  # type: ignore[no-untyped-def]
+    """Set works[i] for every i: whether the first i rows keep all promises; backwards, whether the others do, too."""
+    n, forwards = values.size, step > 0
+    top, distinct, need, free = np.int32(0), 0, np.int64(0), 0  # as `see` does, at a third of its time
+    low, high = np.int32(FAR), np.int32(-1)
+    works[0 if forwards else n] = False
+    for rows in range(1, n + 1):
+        v = values[rows - 1 if forwards else n - rows]
+        counts[v] += np.int32(1)
+        need = max(need, rows_for(v, counts[v], rule))
+        if is_harmless(v, rule):
+            free += 1
+        else:
+            top = max(top, counts[v])
+            distinct += counts[v] == 1
+            low, high = min(low, v), max(high, v)
+        fine = rows >= max(rule.k, need) and top * rule.l <= rows - free and distinct >= max(rule.distinct_l, 1)
+        if fine and rule.marks.size:
+            fine = rule.marks[high] - rule.marks[low] >= rule.e
+        if forwards:
+            works[rows] = fine
+        else:
+            works[n - rows] = works[n - rows] and fine
 
 
 @nb.njit(cache=True, nogil=True)
@@ -224,33 +242,45 @@ def capacity(counts, values, rule):  # type: ignore[no-untyped-def]
     largest rows that are laid down first. So groups keep to the shares of all values if floor(n/g) rows are enough for
     ceil(c/g) of each. What g groups need in rows, fewer groups need too, so the next to try is n over it.
     It is the most that work for `l` alone and for `k` with `distinct_l`; for others the most for which
-    rounding cannot break a promise. 0 when even one group breaks one.
+    rounding cannot break a promise. 0 when even one group breaks one. The m rows without a harmless value are dealt
+    first, as if they were alone.
     """
-    n, top, g = 0, 0, 0
-    for c in counts:
-        n += c
-        top = max(top, c)
-    if n == 0:
-        return 0
-    g = n // max(rule.k, rule.l, 1)
+    n, m, top, g = 0, 0, 0, 0
+    for i in range(counts.size):
+        n += counts[i]
+        if not is_harmless(values[i], rule):
+            m += counts[i]
+            top = max(top, counts[i])
+    g = min(n // max(rule.k, 1), m // max(rule.l, 1))
     if rule.marks.size:
         g = min(g, _wide_enough(counts, values, g, rule))
     while g > 0:
         need = -(-top // g) * rule.l if rule.l > 1 else 0
-        if has_shares(rule):
-            for i in range(counts.size):
-                need = max(need, rows_for(values[i], -(-counts[i] // g), rule))
+        if need > m // g:
+            g = m // need
+            continue
+        need = _rows_needed(counts, values, g, rule) if has_shares(rule) else 0
         if need > n // g:
             g = n // need
             continue
         spread = 0
-        for c in counts:
-            spread += min(c, g)
-        if spread >= g * rule.distinct_l:
+        for i in range(counts.size):
+            if not is_harmless(values[i], rule):
+                spread += min(counts[i], g)
+        if spread >= g * max(rule.distinct_l, 1):
             return g
         # concave in g, zero at zero: what fails here holds only further down
-        g = min(g - 1, spread // rule.distinct_l)
+        g = min(g - 1, spread // max(rule.distinct_l, 1))
     return 0
+
+
+@nb.njit(cache=True, nogil=True)
+def _rows_needed(counts, values, g, rule):  # type: ignore[no-untyped-def]
+    """The rows that a group needs if the rows of each value are dealt to so many groups."""
+    need = np.int64(0)
+    for i in range(counts.size):
+        need = max(need, rows_for(values[i], -(-counts[i] // g), rule))
+    return need
 
 
 @nb.njit(cache=True, nogil=True)
@@ -259,15 +289,19 @@ def _wide_enough(counts, values, most, rule):  # type: ignore[no-untyped-def]
     fit, high = 0, most  # what fails for some number fails for every larger one
     while fit < high:
         g = fit + (high - fit + 1) // 2
-        low, rows = 0, 0
+        low, last, rows = 0, -1, 0
         while rows < g and low < counts.size:
-            rows += min(counts[low], g)
+            if not is_harmless(values[low], rule):
+                rows += min(counts[low], g)
+                last = low
             low += 1
-        top, rows = counts.size, 0
+        top, first, rows = counts.size, counts.size, 0
         while rows < g and top > 0:
             top -= 1
-            rows += min(counts[top], g)
-        if top >= low - 1 and rule.marks[values[top]] - rule.marks[values[low - 1]] >= rule.e:
+            if not is_harmless(values[top], rule):
+                rows += min(counts[top], g)
+                first = top
+        if 0 <= last <= first < counts.size and rule.marks[values[first]] - rule.marks[values[last]] >= rule.e:
             fit = g
         else:
             high = g - 1

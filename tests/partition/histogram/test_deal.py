@@ -24,7 +24,7 @@ def capacity(counts, *rule):
 def dealt(counts, groups):
     """The values of every group when the counts are dealt into so many."""
     out = np.empty(sum(counts), np.int32)
-    deal_out(np.array(counts), groups, out, 0)
+    deal_out(np.array(counts), np.arange(len(counts)), Rule(), groups, out, 0)
     members = [Counter() for _ in range(groups)]
     rows = [value for value, count in enumerate(counts) for _ in range(count)]
     for value, group in zip(rows, out.tolist(), strict=True):

@@ -28,6 +28,6 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
 @nb.njit(cache=True, nogil=True)
 def plan(counts: IntArray, rule: Rule) -> IntArray:
     """The group of the i-th row when rows are sorted by value."""
-    out = np.empty(counts.sum(), np.int32)
-    deal_out(counts, capacity(counts, np.arange(counts.size), rule), out, 0)
+    out, held = np.empty(counts.sum(), np.int32), np.arange(counts.size)
+    deal_out(counts, held, rule, capacity(counts, held, rule), out, 0)
     return out

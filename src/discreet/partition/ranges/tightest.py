@@ -207,8 +207,9 @@ def _divide(edges, places, values, counts, marks, k, e):  # type: ignore[no-unty
                 pieces.append((held[lower > 0], lower[lower > 0]))
                 continue
             dealt = np.empty(rows.sum(), np.int32)
-            hands = capacity(rows, held, Rule(1, 1, k, e, marks, ())) if dealt.size >= 2 * k else 1
-            deal_out(rows, hands, dealt, groups)
+            rule = Rule(1, 1, k, e, marks, (), ())
+            hands = capacity(rows, held, rule) if dealt.size >= 2 * k else 1
+            deal_out(rows, held, rule, hands, dealt, groups)
             groups += hands
             at = 0
             for i in range(held.size):

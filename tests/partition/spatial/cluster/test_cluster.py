@@ -19,7 +19,7 @@ from discreet.partition.spatial.cluster.cluster import assign, in_order
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Dimension, penalties
 from discreet.values.random import RandomSource
-from discreet.values.rule import capacity
+from discreet.values.rule import Rule, capacity
 from partition.spatial.spaces import as_sets, cases, guarantee, keeps, members, named, ranged, tree, untouched
 
 BOUNDARIES = ("moved", "fixed")
@@ -119,7 +119,7 @@ def dealt_by_hand(sensitive, parts, rule):
             groups[by_value] = [first + i % g for i in range(len(rows))]
         else:
             dealt = np.empty(len(rows), np.int32)
-            deal_out(counts, g, dealt, first)
+            deal_out(counts, np.arange(counts.size), Rule(), g, dealt, first)
             groups[by_value] = dealt
         first += g
     return groups

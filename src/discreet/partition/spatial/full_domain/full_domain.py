@@ -205,12 +205,13 @@ def _broken_by_values(sizes, values, counts, rule):  # type: ignore[no-untyped-d
             entry += 1
         if kept(seen, size, rule):
             continue
-        top, distinct, low, high, _ = seen
-        narrow = rule.marks.size > 0 and rule.marks[high] - rule.marks[low] < rule.e
+        top, distinct, low, high, _, free = seen
+        few = distinct < max(rule.l, rule.distinct_l, 1)
+        narrow = not few and rule.marks.size > 0 and rule.marks[high] - rule.marks[low] < rule.e
         broken[number], lost[number] = group, 1
-        if size < rule.k or distinct < max(rule.l, rule.distinct_l) or narrow:
+        if size < rule.k or few or narrow:
             lost[number] = size
-        elif top * rule.l > size:
-            lost[number] = top - (size - top) // (rule.l - 1)
+        elif top * rule.l > size - free:
+            lost[number] = top - (size - free - top) // (rule.l - 1)
         number += 1
     return broken[:number].copy(), lost[:number].copy()
