@@ -68,6 +68,7 @@ KEYS = (
     "join",
     "together",
     "accept",
+    "harmless",
 )
 UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
 

@@ -22,6 +22,7 @@ MEANINGS = {
     "il": "information loss of the average row: its shares, summed over columns",
     "dm": "discernibility: the squares of the sizes of groups",
     "rce": "error of sensitive values rebuilt row by row",
+    "largest_share": "the largest share of a group that holds one sensitive value",
 }
 
 

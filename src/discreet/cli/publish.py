@@ -77,6 +77,9 @@ def publish(
     if rules.person is None and not rules.identifiers:
         print("  taken for granted: that every row is another person; the policy has no identifier to tell")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
+    if rules.partition == "auto" and promise.partition != rules.grouping:
+        why = f"by `{rules.grouping}`, nearly everybody in a group would have held the same value"
+        print(f"  grouped by `{promise.partition}`: {why}; name a partition to choose yourself")
     if left_out:
         print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")
     if suppressed:

@@ -83,6 +83,10 @@ class Guarantee:
             held[groups] = promise.holds(others)
         return held
 
+    def counted(self, counts: Counts) -> Counts:
+        """How often each value occurs, none for harmless ones."""
+        return counts if self.harmless is None else np.where(self.harmless, 0, counts)
+
     def feasible(self, counts: Counts, name: str, value_of: Callable[[int], object]) -> None:
         """Raise unless a table with these sensitive counts keeps every promise as one group: else no partition can.
 
@@ -90,7 +94,7 @@ class Guarantee:
         """
         for promise in self.promises:
             spared = promise.spares and self.harmless is not None
-            seen = np.where(np.asarray(self.harmless), 0, counts) if spared else counts
+            seen = self.counted(counts) if promise.spares else counts
             if promise.holds(Histograms.whole(seen)).all():
                 continue
             top = int(seen.argmax())

@@ -7,6 +7,7 @@ from typing import Any
 
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
+from discreet.guarantees.harmless import is_value, unlike
 from discreet.partition import GONE
 from discreet.policy.meant import KEYS, WORDS, Meant
 from discreet.policy.method import is_number, method_mistakes, shown
@@ -28,6 +29,7 @@ def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
         *_roles(values),
         *_guarantee(values),
         *_tables(values),
+        *_harmless(values),
         *accept_mistakes(values.get("accept", {})),
         *method_mistakes(meant),
         *option_mistakes(meant),
@@ -115,6 +117,18 @@ def _tables(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(key, f"expected a table, got {shown(values[key])}")
 
 
+def _harmless(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    given = values.get("harmless", ())
+    if not isinstance(given, list | tuple):
+        yield Mistake("harmless", f'expected a list of values, like [0] or ["none"], got {shown(given)}')
+        return
+    for at, value in enumerate(given):
+        if not is_value(value):
+            yield Mistake("harmless", f"expected values of the sensitive column, got {shown(value)}")
+        elif any(value == other and type(value) is type(other) for other in given[:at]):
+            yield Mistake("harmless", f"{shown(value)} stands twice")
+
+
 def unfit(columns: Iterable[Any], *, vault: bool = False) -> Callable[[Meant], list[Mistake]]:
     """What does not fit the columns of a table that is to be published, or taken into a vault."""
     held = {column.name: column for column in columns}
@@ -145,6 +159,9 @@ def _columns(meant: Meant, columns: Mapping[str, Any]) -> Iterator[Mistake]:
                 what = "has no role; give it one, list it in `drop`"
                 yield Mistake("drop", f'the column `{name}` {what}, or set drop = "rest"')
     yield from _measured(meant, columns.get(meant.sensitive or ""))
+    if (sensitive := columns.get(meant.sensitive or "")) is not None:
+        wrong = unlike(tuple(filter(is_value, meant.harmless or ())), sensitive.type)
+        yield from (Mistake("harmless", each) for each in wrong)
     for role, name in named:
         if role in {"person", "quasi", "sensitive"} and name in columns and columns[name].kind is None:
             what = "by which people cannot be told apart" if role == "person" else "which cannot be published"

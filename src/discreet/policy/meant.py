@@ -17,7 +17,7 @@ from discreet.words import closest
 KEYS = (
     *("name", "identifiers", "person", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
-    *("hierarchies", "ordered", "options", "join", "together", "accept"),
+    *("hierarchies", "ordered", "options", "join", "together", "accept", "harmless"),
 )
 WORDS: dict[str, Sequence[str]] = {
     "partition": ("auto", *PARTITIONS),
@@ -45,6 +45,7 @@ class Meant:
     publication: str | None
     missing_sensitive: str | None
     guarantee: Mapping[str, Any] | None
+    harmless: tuple[Any, ...] | None
     hierarchies: Mapping[str, Any] | None
     options: Mapping[str, Any] | None
 
@@ -68,6 +69,7 @@ class Meant:
             publication=_word("publication", given, "anatomy"),
             missing_sensitive=_word("missing_sensitive", given),
             guarantee=_table(given.get("guarantee")) or None,
+            harmless=_list(given.get("harmless", ())),
             hierarchies=_table(given.get("hierarchies", {})),
             options=_table(given.get("options", {})),
         )
@@ -98,6 +100,10 @@ def _names(value: Any) -> tuple[str, ...] | None:
     if isinstance(value, list | tuple):
         return tuple(name for name in value if isinstance(name, str) and name)
     return (value,) if isinstance(value, str) and value else None
+
+
+def _list(value: Any) -> tuple[Any, ...] | None:
+    return tuple(value) if isinstance(value, list | tuple) else None
 
 
 def _blocks(value: Any) -> tuple[tuple[str, ...], ...] | None:

@@ -30,6 +30,7 @@ def method_mistakes(meant: Meant) -> Iterator[Mistake]:
         if "population" in promise.needs and _is_share((meant.options or {}).get("suppression", 0)):
             what = f"`{name}` compares groups with the rows that are published, so none may be left out on the way"
             yield Mistake("options.suppression", f"{what}; set it to 0")
+    yield from _harmless(meant)
     partition = PARTITIONS.get(meant.partition or "") if meant.grouped else None
     if partition is not None and guarantee:
         yield from _partition(partition, guarantee)
@@ -37,6 +38,26 @@ def method_mistakes(meant: Meant) -> Iterator[Mistake]:
     yield from _hierarchies(meant)
     yield from _trees(meant, partition)
     yield from _publication(meant)
+
+
+def _harmless(meant: Meant) -> Iterator[Mistake]:
+    """Harmless values where nothing would come of them."""
+    publication = PUBLICATIONS.get(meant.publication or "")
+    if not meant.harmless or publication is None:
+        return
+    if not publication.grouped or publication.needs_public:
+        yield Mistake("harmless", f"`{meant.publication}` cannot spare values; leave it out, or use `anatomy`")
+    elif meant.grouping == "mondrian" or (meant.options or {}).get("cuts") == "fitted":
+        what = "refuses cuts by what rows hold, and what that tells is not measured where values are harmless"
+        yield Mistake("harmless", f"`{meant.grouping}` {what}; use `deal`, or `local` without fitted cuts")
+    elif meant.person is not None:
+        yield Mistake("harmless", "where people have several rows, every value is protected alike; leave it out")
+    elif meant.sensitive is None:
+        yield Mistake("harmless", "there is no `sensitive` column; leave it out")
+    elif meant.guarantee and not any(PROMISES[name].spares for name in meant.guarantee if name in PROMISES):
+        told = " and ".join(f"`{name}`" for name in meant.guarantee)
+        what = f"{told} would promise the same without it; leave it out, or promise `l`, `distinct_l`, or `k` and `e`"
+        yield Mistake("harmless", what)
 
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:

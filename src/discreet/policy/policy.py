@@ -34,7 +34,8 @@ class Policy:
     `hierarchies` say of some quasi-identifiers what belongs together (see `discreet.hierarchies`), `ordered` which
     texts have an order, `options` how the partition or the publication goes about it, and `join` by which identifier
     the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together. `accept`
-    names the warnings that were looked at, each with the reason why it may stay.
+    names the warnings that were looked at, each with the reason why it may stay; `harmless` the sensitive values
+    that need no protection.
     """
 
     quasi: Sequence[str]
@@ -52,6 +53,7 @@ class Policy:
     join: str | None = None
     together: Sequence[Sequence[str]] | None = None
     accept: Mapping[str, Any] = field(default_factory=dict)
+    harmless: Sequence[Any] = ()
     name: str | None = None
 
     def __post_init__(self) -> None:

@@ -18,9 +18,12 @@ import pyarrow as pa
 
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms, Scale, needed
+from discreet.guarantees.dominance import largest_share
+from discreet.guarantees.harmless import as_told, harmless
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
+from discreet.publication.default import settled
 from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.publication.earlier import opened as opened_earlier
 from discreet.publication.earlier import watched
@@ -105,8 +108,8 @@ def prepare(table: Table, policy: Policy, secret: RandomSource, *, public: Table
         check_identified(table, policy)
     guarantee = _promised(policy, sensitive)
     of_values = PUBLICATIONS[policy.publication].of_values(policy, guarantee)
-    _feasible(of_values, sensitive, policy.sensitive or "")
-    return Prepared(table, policy, sensitive, guarantee, secret, public, people)
+    of_values.feasible(sensitive.counts(), policy.sensitive or "", sensitive.value)
+    return Prepared(table, settled(policy, sensitive, guarantee), sensitive, guarantee, secret, public, people)
 
 
 def grouped(table: Table, policy: Policy, secret: RandomSource) -> npt.NDArray[np.int32]:
@@ -171,7 +174,7 @@ def _write(
     counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
     if draft.people is not None:
         counted["people"] = draft.people.number
-    about = {"for_publication": not draft.secret.seeded, **counted, **publication.members(draft)}
+    about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **publication.members(draft)}
     promise = describe(draft.policy, **about)
     release = write(to, promise, publication.files(draft), format=format, progress=progress, watch=watch)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
@@ -245,11 +248,17 @@ def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
     """The guarantee of a policy, about the sensitive column of the rows that are published."""
     needs = needed(policy.guarantee)
     scale = Scale.of(sensitive.domain, policy.sensitive_column) if "scale" in needs else None
-    return Guarantee.of(policy.guarantee, scale, sensitive.counts() if "population" in needs else None)
+    spared = harmless(policy.harmless, sensitive, policy.sensitive or "")
+    return Guarantee.of(policy.guarantee, scale, sensitive.counts() if "population" in needs else None, spared)
 
 
-def _feasible(guarantee: Guarantee, sensitive: Codes, name: str) -> None:
-    """Raise unless the whole table, as one group, keeps every promise: then no partition of it can."""
-    counts = sensitive.counts()
-    most = int(counts.argmax())
-    guarantee.feasible(counts, name, sensitive.domain[most].as_py() if most < len(sensitive.domain) else None)
+def _of_values(draft: Draft) -> dict[str, Any]:
+    """What the manifest says of sensitive values: which are harmless, and how large a share of a group one has."""
+    spared = harmless(draft.policy.harmless, draft.sensitive, draft.policy.sensitive or "")
+    about: dict[str, Any] = {}
+    if spared is not None:
+        there = np.flatnonzero(spared & (draft.sensitive.counts() > 0))  # others are in no file
+        about["harmless"] = tuple(as_told(draft.sensitive.decode(there))) or None
+    if "e" in draft.policy.guarantee and PUBLICATIONS[draft.policy.publication].grouped:
+        about["largest_share"] = largest_share(draft.histograms, spared)
+    return about

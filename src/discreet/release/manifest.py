@@ -18,6 +18,7 @@ from discreet.values.columns import Word
 FORMAT = 1
 NAME = "datapackage.json"
 MOST = 4 << 20  # bytes; one of a thousand columns has a tenth of that
+NEARLY_ALL = 0.9  # a share from which on a value is called known
 SCHEMA = "https://datapackage.org/profiles/2.0/datapackage.json"
 
 
@@ -134,6 +135,9 @@ class Promise(_Model):
     person: str | None = None  # and the column that numbers them
     missing_sensitive: Literal["error", "value", "withhold"]
     for_publication: bool
+    harmless: tuple[bool | int | float | str, ...] | None = None  # values that need no protection, if any do not
+    # Of (k,e): the largest share of a group that holds one value, rounded up to 1 in 10,000; harmless ones are no part.
+    largest_share: float | None = None
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
     cuts: Literal["blind"] | None = None  # how the partition cut, if not as it does by itself
     window: Window | None = None
@@ -178,7 +182,19 @@ class Promise(_Model):
     def told(self) -> str:
         """The guarantee in a line."""
         promises = (f"{name} = {threshold}" for name, threshold in self.guarantee.items())
-        return ", ".join(promises) or "no guarantee"
+        return (", ".join(promises) or "no guarantee") + (f" (harmless: {self.spared})" if self.harmless else "")
+
+    @property
+    def spared(self) -> str:
+        """The harmless values as people read them."""
+        return " or ".join(json.dumps(value).replace("`", "'") for value in self.harmless or ())
+
+    def told_share(self) -> str:
+        """The largest share in words."""
+        share = self.largest_share or 0
+        among = f" who do not hold {self.spared}" if self.harmless else ""
+        sure = ": whoever is in it is known almost surely" if share >= NEARLY_ALL else ""
+        return f"in one group, {share:.1%} of those{among} hold the same value{sure}".replace("of those hold", "hold")
 
 
 class Manifest(_Model):

@@ -24,6 +24,13 @@ def readme(manifest: Manifest) -> str:
             " against readers\nwho know of some people when they came; not against one who knows everybody in a group"
             " and when each came.\n"
         )
+    if promise.harmless:
+        warning += (
+            f"\nWhoever holds {in_markdown(promise.spared)} is taken to need no protection: the promise is about those"
+            " who do not.\nWhether somebody holds such a value may be learnt from this release.\n"
+        )
+    if promise.largest_share is not None:
+        warning += f"\nThe largest share of one value: {in_markdown(promise.told_share())}.\n"
     return f"""# {in_markdown(promise.table)}
 {warning}
 {_inert(layout_of(promise).readme(manifest), manifest)}
@@ -33,9 +40,9 @@ verify` checks from these files what they promise.
 
 
 def _inert(text: str, manifest: Manifest) -> str:
-    """The text of a layout, in which names of columns are no markup; in SQL, between fences, they stay as they are."""
+    """The text of a layout, in which names and values are no markup; in SQL, between fences, they stay as they are."""
     names = {quoted(name) for resource in manifest.resources for name in resource.table.names()}
-    names |= {quoted(name) for name in manifest.discreet.columns}
+    names |= {quoted(name) for name in manifest.discreet.columns} | {f"(harmless: {manifest.discreet.spared})"}
     inert = {name: in_markdown(name) for name in sorted(names, key=len, reverse=True) if in_markdown(name) != name}
     lines, sql = [], False
     for line in text.split("\n"):

@@ -160,38 +160,59 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
     """How many of the rows with these sensitive values keep all promises, whichever they are: more than all if none do.
 
     It follows from how often each value occurs, and from nothing else: of s rows the most frequent value may
-    have all it has; all values may be among the few that have most rows, or among those within a range.
+    have all it has; all values may be among the few that have most rows, or among those within a range; and all
+    harmless rows may be among them.
     """
-    n = values.size
     if only_counts(rule):
         return np.int64(fewest_rows(rule))
-    held, distinct = np.empty(n, np.int32), 0
+    held, times, free, share = _occurring(values, rule, counts)
+    if held.size == 0:
+        return np.int64(values.size + 1)
+    need = max(np.int64(max(rule.l, rule.distinct_l, 1)), times.max() * rule.l)
+    if rule.marks.size and rule.e > 0:
+        need = max(need, _within(held, times, rule) + 1)
+    if rule.distinct_l > 1:
+        times.sort()
+        need = max(need, times[max(times.size - rule.distinct_l + 1, 0) :].sum() + 1)
+    return max(share, need + free)
+
+
+@nb.njit(cache=True, nogil=True)
+def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
+    """The values that are not harmless, ascending if they have marks, and how often each occurs.
+
+    And the harmless rows, and how many rows there must be so that no value has more than its share of them.
+    """
+    held, distinct, free, share = np.empty(values.size, np.int32), 0, 0, np.int64(rule.k)
     for v in values:
-        if counts[v] == 0:
+        free += is_harmless(v, rule)
+        if counts[v] == 0 and not is_harmless(v, rule):
             held[distinct] = v
             distinct += 1
         counts[v] += np.int32(1)
+        share = max(share, rows_for(v, counts[v], rule))
     held = held[:distinct]
     if rule.marks.size:
         held.sort()
     times = np.empty(distinct, np.int64)
-    need = np.int64(fewest_rows(rule))
     for i in range(distinct):
         times[i] = counts[held[i]]
-        counts[held[i]] = 0
-        need = max(need, times[i] * rule.l, rows_for(held[i], times[i], rule))
-    if rule.marks.size and rule.e > 0:
-        first, within = 0, 0
-        for i in range(distinct):
-            within += times[i]
-            while rule.marks[held[i]] - rule.marks[held[first]] >= rule.e:
-                within -= times[first]
-                first += 1
-            need = max(need, within + 1)
-    if rule.distinct_l > 1:
-        times.sort()
-        need = max(need, times[max(distinct - rule.distinct_l + 1, 0) :].sum() + 1)
-    return need
+    for v in values:
+        counts[v] = 0
+    return held, times, free, share
+
+
+@nb.njit(cache=True, nogil=True)
+def _within(held, times, rule):  # type: ignore[no-untyped-def]
+    """The most rows whose values lie within a range that is too small."""
+    first, within, most = 0, np.int64(0), np.int64(0)
+    for i in range(held.size):
+        within += times[i]
+        while rule.marks[held[i]] - rule.marks[held[first]] >= rule.e:
+            within -= times[first]
+            first += 1
+        most = max(most, within)
+    return most
 
 
 @nb.njit(cache=True, nogil=True)

@@ -15,6 +15,13 @@ from discreet.policy.policy import plain
 from discreet.vault.safety.rule import Rule
 from discreet.words import nearest
 
+NOT_KEPT = {
+    "person": "a vault takes one row of every person, and cannot yet keep several together; append one row per person, "
+    "and list the column in `identifiers`",
+    "harmless": "a vault protects every value alike; leave it out",
+    "hierarchies": "a vault knows ranges of numbers and dates, and sets of other values; leave it out",
+    "ordered": "a vault knows ranges of numbers and dates, and sets of other values; leave it out",
+}
 WITHHELD = 0.02  # the share of rows that may wait, unless the policy says otherwise
 
 
@@ -36,12 +43,9 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
     if promised and (len(promised & {"l", "distinct_l"}) != 1 or not promised <= {"l", "distinct_l", "k"}):
         told = ", ".join(map(str, policy.guarantee or ()))
         yield Mistake("guarantee", f"a vault promises l or distinct_l, alone or with k, got {told}; write {{ l = 4 }}")
-    if policy.person is not None:
-        what = "a vault takes one row of every person, and cannot yet keep several together"
-        yield Mistake("person", f"{what}; append one row per person, and list the column in `identifiers`")
-    for key in ("hierarchies", "ordered"):
+    for key, why in NOT_KEPT.items():
         if getattr(policy, key):
-            yield Mistake(key, "a vault knows ranges of numbers and dates, and sets of other values; leave it out")
+            yield Mistake(key, why)
     options = policy.options or {}
     for key in options:
         if key not in OF_A_VAULT:

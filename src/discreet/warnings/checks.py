@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import DiscreetWarning, UnacceptedError
+from discreet.warnings.dominant import dominant
 from discreet.warnings.lookalikes import lookalikes
 from discreet.warnings.minimality import certain
 from discreet.warnings.near_limit import near_limit
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft, Prepared
 
 BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit)
-AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (lookalikes, certain)
+AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes, certain)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from discreet.errors import DiscreetWarning
 from discreet.guarantees import Guarantee, Histograms
+from discreet.guarantees.harmless import harmless
 from discreet.publication import PUBLICATIONS
 from discreet.publication.draft import Draft
 from discreet.values.codes import Codes, encode
@@ -90,7 +91,11 @@ def _spelled(values: list[str]) -> str:
 def _left(draft: Draft, codes: Codes) -> str:
     """What the groups keep of their promise if values that look alike are the same."""
     policy, histograms = draft.policy, Histograms.of(draft.groups, codes.codes)
-    guarantee = Guarantee.of(policy.guarantee, population=codes.counts())
+    spared = harmless(policy.harmless, draft.sensitive, policy.sensitive_column)
+    if spared is not None:  # what looks like a value that is not harmless is not harmless
+        others = codes.codes[~spared[draft.sensitive.codes]]
+        spared = ~np.isin(np.arange(codes.size), others)
+    guarantee = Guarantee.of(policy.guarantee, population=codes.counts(), harmless=spared)
     broken = ~PUBLICATIONS[policy.publication].of_values(policy, guarantee).holds(histograms)
     if draft.people is not None:
         broken |= ~draft.people.keeps(draft.groups, histograms, policy.guarantee)

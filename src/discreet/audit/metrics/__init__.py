@@ -11,6 +11,8 @@
     average_group   rows in a group
     c_avg           the same divided by the k that is promised (LeFevre et al. 2006)
     rce             see `rce`
+    largest_share   the largest share of a group that holds one sensitive value; where values are harmless, of the rows
+                    that hold none of these
 
 In a `join`, boxes hold public rows too, and only private ones count. By `refinement` each box is taken
 to hold its expected number of them: the people of its sensitive group, shared out over the group's boxes
@@ -30,12 +32,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.audit.metrics.boxes import BoxSpans, Counts, Floats, read_boxes
 from discreet.audit.metrics.margins import implied, read_margins
 from discreet.audit.metrics.presence import Presence, presence, real_presence
 from discreet.errors import InputError, VerificationError
 from discreet.release import Release, open_release
+from discreet.release.harmless import harmless_values
 from discreet.release.layouts import layout_of
 from discreet.release.manifest import Promise
 from discreet.release.relations import loaded
@@ -57,6 +61,7 @@ class Metrics:
     average_group: float | None = None
     c_avg: float | None = None
     rce: float | None = None
+    largest_share: float | None = None
     presence: Presence | None = None
 
 
@@ -84,11 +89,12 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
     average, k = promise.rows / promise.groups, promise.guarantee.get("k")
     c_avg = None if k is None else average / k
     found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, rce=_rce(st))
+    found = replace(found, largest_share=_largest_share(st, promise))
     if margins is not None and alone:
         about = presence(margins) if truth is None else real_presence(opened, margins, truth)
         found = replace(found, presence=about)
     if promise.sensitive is None:
-        found = replace(found, rce=None)
+        found = replace(found, rce=None, largest_share=None)
     if boxes is None:
         return replace(found, dm=dm(_sizes(_numbers(st, "grp"), _numbers(st, "n"))))
     counts = _private(boxes, st, promise)
@@ -146,6 +152,15 @@ def _rce(st: pa.Table) -> float:
     _, group = np.unique(_numbers(st, "grp"), return_inverse=True)
     sizes = np.bincount(group, weights=counts)
     return float(np.sum(sizes - np.bincount(group, weights=counts * counts) / sizes))
+
+
+def _largest_share(st: pa.Table, promise: Promise) -> float:
+    """The largest share of a group that one value has, without the rows that hold harmless ones."""
+    if promise.harmless:
+        spared = harmless_values(promise.harmless, st["value"].type)
+        st = st.filter(pc.invert(pc.is_in(st["value"], value_set=spared)))
+    counts, (_, group) = _numbers(st, "n"), np.unique(_numbers(st, "grp"), return_inverse=True)
+    return float((counts / np.bincount(group, weights=counts)[group]).max(initial=0))
 
 
 def _private(boxes: BoxSpans, st: pa.Table, promise: Promise) -> Counts | Floats | None:

@@ -27,6 +27,7 @@ from discreet.release.release import damage
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
 from discreet.release.verify.likeness import LIKENESS
+from discreet.release.verify.shares import out_of_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = "its `predecessor` must be a digest, and only a release with a `sequence` has one"
     elif "e" in promise.guarantee and (promise.missing_sensitive == "value" or not _measurable(manifest)):
         wrong = "it promises a range, e, of values that may be missing, or that are neither numbers nor dates"
+    elif (misplaced := out_of_place(promise)) is not None:
+        wrong = misplaced
     elif layout_of(promise).promises and not _promises_something(promise.guarantee):
         wrong = "its guarantee is empty, or has a threshold that no policy can set"
     right = "what was published and what is promised, nothing else"

@@ -28,6 +28,7 @@ from discreet.release.verify.check import Check, check
 from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
 from discreet.release.verify.people import people
+from discreet.release.verify.shares import OTHERS, largest_share, spare
 from discreet.values.columns import kind_of, may_be
 
 
@@ -78,9 +79,18 @@ def _fits(path: Path, resource: Resource) -> bool:
 
 
 def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
-    """The sizes of all groups in both tables, and every promise, in one pass."""
+    """The sizes of all groups in both tables, and every promise, in one pass; but first which values are harmless."""
     promise = manifest.discreet
     type_ = engine.schema("st").field("value").type
+    fault = spare(engine, promise, type_)
+    if promise.harmless is not None:
+        yield check("harmless", fault, f"whoever holds {promise.spared} is promised nothing but k and beta")
+    if fault is None:
+        yield from _promises(engine, promise, type_)
+
+
+def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[Check]:
+    """Every group in one pass: its rows in both tables, and what is promised of it."""
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
     tally = layout_of(promise).tally(promise)
     promised = tally.guarantee
@@ -88,12 +98,15 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     group = exp.column(promise.group, quoted=True)
     sql = GROUPS.replace(ROWS_OF_GROUPS, VALUES_OF_GROUPS) if tally.apart else GROUPS
     sql = sql.replace(":span", _span(type_) if "e" in breaches else "0").replace(":wild", _wild(type_, promise))
+    sql = sql.replace(":own", OTHERS if promise.harmless else "TRUE")
     query = parse_one(sql, dialect="duckdb", into=exp.Select)
     for breach in breaches.values():
         where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
         query = query.select(exp.Filter(this=exp.Count(this=exp.Star()), expression=where))
     found = engine.run(exp.replace_placeholders(query, group=group))
-    rows, groups, first, last, unlike, least, missing, odd, *broken = (int(c[0].as_py() or 0) for c in found.columns)
+    rows, groups, first, last, unlike, least, missing, odd, share, *broken = (
+        int(c[0].as_py() or 0) for c in found.columns
+    )
     wrong = None
     if (rows, groups) != (tally.people, tally.groups):
         wrong = "the manifest counts other rows or groups than the files hold"
@@ -109,8 +122,11 @@ def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
     for name, breaking in zip(breaches, broken, strict=True):
         fault = f"{breaking} groups break it" if breaking else None
         threshold = promise.guarantee[name]
-        yield check(f"guarantee {name} = {threshold}", fault, known[name][1].format(t=threshold))
+        spared = ", as if nobody held a harmless one" if promise.harmless and known[name] is not PROMISES["k"] else ""
+        yield check(f"guarantee {name} = {threshold}", fault, known[name][1].format(t=threshold) + spared)
     yield from likeness(engine, promised)
+    if "e" in promised:
+        yield largest_share(promise, share)
     for name in promised.keys() - breaches.keys() - LIKENESS.keys():
         yield Check(f"guarantee {name}", ok=False, detail=f"this software cannot check the guarantee `{name}`")
 
@@ -134,35 +150,46 @@ ROWS_OF_GROUPS = "SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :grou
 VALUES_OF_GROUPS = "SELECT grp, SUM(n) AS size FROM st GROUP BY grp"  # of a join, whose rows are in other groups
 GROUPS = """
     SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
-           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd)
+           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd),
+           MAX(CEIL(10000 * s.top / s.others)) FILTER (WHERE s.others > 0)
     FROM (SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :group) AS q
     FULL JOIN (
-      SELECT grp, SUM(n) AS size, CAST(MAX(n) AS BIGINT) AS top, MIN(n) AS least, COUNT(*) AS kinds, :span AS span,
+      SELECT grp, SUM(n) AS size, SUM(n) FILTER (WHERE own) AS others, MIN(n) AS least,
+             CAST(MAX(n) FILTER (WHERE own) AS BIGINT) AS top, COUNT(*) FILTER (WHERE own) AS kinds, :span AS span,
              COUNT(*) - COUNT(value) AS missing,
              COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp) OR :wild) AS odd
-      FROM st GROUP BY grp
+      FROM (SELECT grp, value, n, :own AS own FROM st) AS held GROUP BY grp
     ) AS s ON q.grp = s.grp
 """
 # What breaks a promise, and what is promised.
 PROMISES: dict[str, tuple[Callable[[float, pa.DataType], str], str]] = {
     "k": (lambda t, _: f"s.size < {int(t)}", "every group has at least {t} rows"),
-    "l": (lambda t, _: f"s.top * {int(t)} > s.size", "no sensitive value has more than 1/{t} of a group"),
+    "l": (
+        lambda t, _: f"s.kinds = 0 OR s.top * {int(t)} > s.others",
+        "no sensitive value has more than 1/{t} of a group",
+    ),
     "distinct_l": (lambda t, _: f"s.kinds < {int(t)}", "every group has at least {t} distinct sensitive values"),
-    "e": (lambda t, type_: f"s.span < {_length(t, type_)}", "in every group the sensitive values span at least {t}"),
+    "e": (
+        lambda t, type_: f"s.kinds = 0 OR s.span < {_length(t, type_)}",
+        "in every group the sensitive values span at least {t}",
+    ),
 }
+
+
+ENDS = MOST, LEAST = "MAX(value) FILTER (WHERE own)", "MIN(value) FILTER (WHERE own)"
 
 
 def _span(type_: pa.DataType) -> str:
     """How far the values of a group lie apart: exactly, except for floats."""
     match kind_of(type_):
         case "timestamp":
-            most, least = (f"EPOCH_{'NS' if type_.unit == 'ns' else 'US'}({end}(value))" for end in ("MAX", "MIN"))
+            most, least = (f"EPOCH_{'NS' if type_.unit == 'ns' else 'US'}({end})" for end in ENDS)
         case "date" | "decimal":
-            return "MAX(value) - MIN(value)"
+            return f"{MOST} - {LEAST}"
         case "float":
-            return "CAST(MAX(value) AS DOUBLE) - CAST(MIN(value) AS DOUBLE)"
+            return f"CAST({MOST} AS DOUBLE) - CAST({LEAST} AS DOUBLE)"
         case _:
-            most, least = "MAX(value)", "MIN(value)"
+            most, least = ENDS
     return f"CAST({most} AS INT128) - CAST({least} AS INT128)"
 
 
