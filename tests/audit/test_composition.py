@@ -269,19 +269,3 @@ def test_values_that_changed_are_said(tmp_path):
     for same in (False, True):
         found = discreet.audit(paths, same_people=same)
         assert (found.people, found.impossible, found.pinned, found.ok, found.counted) == (4, 4, 0, True, False)
-
-
-def test_rows_of_people_with_several_are_counted(tmp_path):
-    """A value that one row of a person has is left for it; two releases with the same groups tell nothing more."""
-    chance = np.random.default_rng(3)
-    visits = pa.table({"who": np.repeat(np.arange(80), 2), "age": np.repeat(chance.permutation(80), 2)})
-    visits = visits.append_column("ill", pa.array(chance.choice(list("abcdefgh"), 160)))
-    rules = discreet.Policy(person="who", quasi=["age"], sensitive="ill", guarantee={"l": 3})
-    paths = [discreet.publish(visits, rules, to=tmp_path / str(i), seed=i).path for i in range(2)]
-    again = discreet.audit([paths[0], paths[0]])
-    assert (again.ok, again.several_rows, again.people) == (True, True, 160)
-    left = intersect(*paths)
-    for row in visits.to_pylist():
-        assert row["ill"] in left[(row["age"],)][1]
-    found = discreet.audit(paths, same_people=True, truth=visits)
-    assert (found.several_rows, found.people, found.impossible, found.truth.pinned) == (True, 160, 0, found.pinned)

@@ -52,7 +52,6 @@ def test_json(run, releases):
             "impossible",
             "span",
             "counted",
-            "several_rows",
             "truth",
         ),
     ]
@@ -63,17 +62,24 @@ def test_json(run, releases):
 def test_nothing_is_told(run, releases):
     status, out, _ = run("audit", releases[0], releases[0])
     assert status == 0
-    assert out.endswith("nothing: together they tell of nobody more than each promises\n")
+    assert out.endswith("nothing: together they tell of nobody more than l = 2 allows\n")
+
+
+def test_beta_is_not_said_to_be_asked(tmp_path, capsys):
+    table = people(200).select(["age", "diagnosis"])
+    rules = discreet.Policy(quasi=["age"], sensitive="diagnosis", guarantee={"beta": 9.0}, partition="deal")
+    made = discreet.publish(table, rules, to=tmp_path / "r", seed=1).path
+    composed.as_text(found := discreet.audit([made, made]))
+    assert (found.ok, found.promise) == (True, {})
+    told = "nothing: together they leave nobody one value for whom each leaves more\n"
+    assert capsys.readouterr()[0].endswith(told)
 
 
 def test_what_else_is_said(releases, capsys):
     found = discreet.audit(releases, same_people=True)
-    composed.as_text(
-        replace(found, impossible=1, counted=False, several_rows=True, span=3.0, promise={"k": 2, "e": 1_000})
-    )
+    composed.as_text(replace(found, impossible=1, counted=False, span=3.0, promise={"k": 2, "e": 1_000}))
     out, _ = capsys.readouterr()
     assert "1 person has no value left: somebody else in the other release, or the value changed\n" in out
-    assert "some people have several rows: what is counted here as people are rows\n" in out
     assert "heads were not counted: values changed, or there is too much to count\n" in out
     assert "shortest range of anybody     1,000 or more" in out
     composed.as_text(replace(found, promise={}, vulnerable=1))

@@ -46,6 +46,14 @@ def test_refused_release_leaves_nothing(first, tmp_path, partition):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_draft_is_not_called_by_the_name_of_its_folder(first, tmp_path):
+    rules = policy(publication="generalization")
+    with pytest.raises(ReleaseError) as refused:
+        discreet.publish(invented(600, seed=3), rules, to=tmp_path / "november", earlier=[first])
+    assert refused.value.message == "the new release is a release by generalization: it shows no rows as they are"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_figure_is_that_of_the_audit(first, tmp_path):
     table, rules = invented(700, seed=3), policy(partition="anatomize")
     november = discreet.publish(table, rules, to=tmp_path / "a", seed=7).path

@@ -38,7 +38,9 @@ def as_text(found: Composed) -> None:
         print()
     _print_notes(found)
     if found.ok:
-        print("nothing: together they tell of nobody more than each promises")
+        told = _told(found.promise)
+        more = f"tell of nobody more than {told} allows" if told else "leave nobody one value for whom each leaves more"
+        print(f"nothing: together they {more}")
     else:
         if_so = "" if found.same_people else ", if they are in those releases"
         verb = "is" if found.vulnerable == 1 else "are"
@@ -67,8 +69,6 @@ def _print_notes(found: Composed) -> None:
             f"{counted(found.impossible, 'person has', 'people have')} no value left:"
             " somebody else in the other release, or the value changed"
         )
-    if found.several_rows:
-        print("some people have several rows: what is counted here as people are rows")
     if found.same_people and not found.counted:
         print("heads were not counted: values changed, or there is too much to count")
 

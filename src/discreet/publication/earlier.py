@@ -1,8 +1,9 @@
 """Earlier releases: a new one is held against them, from its own files, before it appears.
 
 The check is that of `discreet.audit`, which anyone who holds the files can run. A release is refused if together with
-the earlier ones it tells more of somebody than every one of them promises: a value likelier than 1/l, fewer than l
-(or k) values left, or a range shorter than e. Where people could all be the same, heads are counted too.
+the earlier ones it tells more of somebody than every one of them promises: a value likelier than 1/l, fewer than
+`distinct_l` (with `e`, than k) values left, or a range shorter than e. Where people could all be the same, heads
+are counted too.
 Drawing other groups does not help: whoever is in two groups drawn independently has few values left, whatever l is.
 Claim: refused_release_leaves_nothing — no file is left of a release that is refused.
 """
@@ -72,7 +73,10 @@ def watched(earlier: Sequence[Release]) -> Watch:
 
 def _check(folder: Path, earlier: Sequence[Release]) -> None:
     releases = [*earlier, open_release(folder)]
-    found = audit(releases)
+    try:
+        found = audit(releases)
+    except ReleaseError as error:  # nobody knows the folder of a draft
+        raise ReleaseError(error.message.replace(f"`{folder}`", "the new release"), hint=error.hint) from None
     if found.ok and isinstance(found, Composed):
         with suppress(ReleaseError):  # they cannot be the same people
             found = audit(releases, same_people=True)

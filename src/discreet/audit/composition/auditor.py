@@ -144,7 +144,6 @@ class _Summary:
             impossible=int(people[~some].sum()),
             span=None if spans is None or not some.any() else float(spans[0].length(spans[1][some].min())),
             counted=counted,
-            several_rows=any(release.promise.person is not None for release in self.releases),
             truth=self._score(pinned),
             linked=self._linked(),
         )
@@ -153,7 +152,6 @@ class _Summary:
         """Of whom more is told than every release promises."""
         broken, promise = np.zeros(self.asked.size, np.bool_), self.promise
         if "l" in promise:
-            # of people with several rows, l limits the people who hold a value, not its share of the rows
             broken |= self.left.posterior > np.maximum(1 / promise["l"], self.posterior_alone) + EXACT
         if "distinct_l" in promise:
             broken |= self.left.distinct < promise["distinct_l"]

@@ -8,6 +8,7 @@ from discreet.errors import ReleaseError
 from discreet.release import Release
 from discreet.release.layouts import layout_of
 
+ASKED = ("l", "distinct_l", "k", "e")  # what can be asked of the values that several releases leave
 SHOWS = {"counted", "margins"}  # the ways of matching of publications that show quasi-identifiers as they are
 
 
@@ -50,7 +51,7 @@ def shared(releases: Sequence[Release]) -> tuple[str, ...]:
 
 
 def promised(releases: Sequence[Release]) -> dict[str, int | float]:
-    """What every one of some releases promises of a person's value: of each threshold the weakest."""
+    """What every one of some releases promises of a person's value and can be asked: of each threshold the weakest."""
     guarantees = [release.promise.guarantee for release in releases]
-    names = [name for name in guarantees[0] if all(name in of for of in guarantees)]
+    names = [name for name in ASKED if all(name in of for of in guarantees)]
     return {name: min(of[name] for of in guarantees) for name in names}

@@ -84,7 +84,7 @@ def recognise(releases: Sequence[Release], quasi: Sequence[str], truth: pa.Table
     if not rosters and truth is None:
         raise InputError(
             "none of the releases shows whole rows: nobody can be found in them",
-            hint="name the people with the truth: `--truth FILE`",
+            hint="name the people with the truth: `discreet audit --truth FILE`",
         )
     keys, known = _kinds([*rosters, *([] if truth is None else [truth])], quasi)
     listed = [of.st["value"] for of in tables] + ([] if truth is None else [truth.column(truth.num_columns - 1)])

@@ -36,8 +36,7 @@ class Composed:
     everybody's likeliest value; what ends in `_alone` is what the most telling single release gives. For `impossible`
     people no value is left: they are others in the other release, or their value changed. `span` is the shortest range
     of what is left of anybody, where a range is promised. `counted` says whether heads were counted too, which needs
-    `same_people`. If people have `several_rows` somewhere, rows are counted in their place. `linked` has a row per
-    combination of the quasi-identifiers that are shown by all.
+    `same_people`. `linked` has a row per combination of the quasi-identifiers that are shown by all.
     """
 
     promise: dict[str, int | float]
@@ -55,11 +54,10 @@ class Composed:
     impossible: int
     span: float | None
     counted: bool
-    several_rows: bool
     truth: Score | None
     linked: pa.Table = field(repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
-        """Whether of nobody more is told than every release promises by itself."""
+        """Whether of nobody more is told than all releases promise: where they differ, than the weakest."""
         return not self.vulnerable
