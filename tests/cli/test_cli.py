@@ -232,7 +232,8 @@ def test_ask_with_notes(run, desk):
     status, out, err = run("ask", desk / "csv", question, "--json")
     assert (status, err) == (0, "")
     first, second = json.loads(out)["notes"]
-    assert (first.startswith("max_salary: "), second) == (True, EVEN)
+    assert first.startswith("max_salary: ")
+    assert second.startswith("the estimate takes it that inside a group")  # of a maximum there is no stderr
 
 
 EXPLAINED = (

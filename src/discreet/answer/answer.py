@@ -17,10 +17,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWN = 20
-EVEN = (
-    "estimate and stderr take it that inside a group anybody may hold any of its values, all equally likely; "
-    "the truth can be many stderr away, and only low and high are certain"
-)
+DRAWN = "inside a group anybody may hold any of its values, all equally likely"
+SWAPPED = "every row holds the value that it shows"
+
+
+def assumed(what: str, *, stderr: bool, bounds: bool) -> str:
+    """What estimates stand on, in a sentence that speaks of `stderr`, and of low and high, only where there are any."""
+    takes, far = ("estimate and stderr take", "many stderr") if stderr else ("the estimate takes", "far")
+    sure = ", and only low and high are certain" if bounds else ""
+    return f"{takes} it that {what}; the truth can be {far} away{sure}"
+
+
+EVEN = assumed(DRAWN, stderr=True, bounds=True)
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,7 @@ class Answer:
     table: pa.Table = field(repr=False)
     sql: str = field(repr=False)
     notes: tuple[str, ...] = ()
+    assumes: str = DRAWN
 
     @property
     def columns(self) -> list[str]:
@@ -54,12 +63,16 @@ class Answer:
     @property
     def assumption(self) -> str | None:
         """What the estimates stand on; nothing where all of them are exact."""
+        found = []
         for name in self.columns:
             if f"{name}_stderr" in self.columns:
                 rows = zip(*(self.table[f"{name}{end}"].to_pylist() for end in ENDS.values()), strict=True)
-                if any(_estimated(*row) for row in rows):
-                    return EVEN
-        return None
+                found += [row for row in rows if _estimated(*row)]
+        if not found:
+            return None
+        stderr = any(row[1] is not None for row in found)
+        bounds = any(end is not None for row in found for end in row[2:])
+        return assumed(self.assumes, stderr=stderr, bounds=bounds)
 
     def to_arrow(self) -> pa.Table:
         return self.table

@@ -87,4 +87,4 @@ def about(promise: Promise, left_out: LeftOut, question: Question) -> Iterator[s
     if promise.missing_sensitive == "withhold":
         yield f"rows without a `{promise.sensitive}` were left out; the answer and its bounds are about the others"
     if promise.sequence is not None:
-        yield "rows that wait for a later release are not in this one; the answer and its bounds are about the others"
+        yield "rows that wait for a later release, if any, are not in this one; answer and bounds are about the others"

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.accelerate.laid_out import laid_out
-from discreet.answer.answer import Answer
+from discreet.answer.answer import DRAWN, SWAPPED, Answer
 from discreet.answer.left_out import LeftOut, about
 from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
@@ -36,7 +36,7 @@ from discreet.release.release import Release, open_release
 from discreet.values.columns import is_ordered
 
 REMEMBERED = 256
-EVEN = (
+ACROSS_BOXES = (
     (),
     ("the estimate takes values to lie evenly between the ends of a box, and stderr holds only if they do",),
     ("the estimate takes all values of a label as equally likely; nothing in the release says that they are",),
@@ -114,8 +114,9 @@ class Session:
         width = sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
         possibly = self._left_out.notes(question) if self._left_out.most != 0 else _notes(question, result, width)
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
-        notes = (*about(self.release.promise, self._left_out, question), *possibly, *EVEN[cut])
-        return Answer(sql, result.select(range(width)), prepared.sql, notes)
+        notes = (*about(self.release.promise, self._left_out, question), *possibly, *ACROSS_BOXES[cut])
+        assumes = DRAWN if matches.columns else SWAPPED
+        return Answer(sql, result.select(range(width)), prepared.sql, notes, assumes)
 
     def _people(self, sql: str, asked: CountOfPeople, *, generalized: bool | Given) -> Answer:
         """Count people and not rows."""
