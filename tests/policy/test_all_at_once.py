@@ -222,7 +222,7 @@ def test_what_a_vault_cannot_keep_in_the_same_go(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("options", [{"growth": "insert"}, {"withheld": 0.1}, {"growth": "settle", "withheld": 1}])
+@pytest.mark.parametrize("options", [{"growth": "insert"}, {"growth": "settle"}, {"growth": "insert", "withheld": 1}])
 def test_options_that_a_command_would_ignore(options):
     policy = Policy(quasi=["age"], sensitive="ill", publication="generalization", guarantee={"l": 2}, options=options)
     table = columns(age="integer", ill="string")
@@ -230,6 +230,10 @@ def test_options_that_a_command_would_ignore(options):
     policy.fit(table, vault=True)
     assert not list(vault_mistakes(policy))
     assert not list(vault_mistakes(Meant.of({"publication": "generalization", "guarantee": {"l": 2}})))
+    idle = Policy(
+        quasi=["age"], sensitive="ill", publication="generalization", guarantee={"l": 2}, options={"withheld": 0.1}
+    )
+    assert [mistake.key for mistake in vault_mistakes(idle)] == ["options.withheld"]
     other = Policy(
         quasi=["age"], sensitive="ill", publication="generalization", guarantee={"l": 2}, options={"median": "relaxed"}
     )

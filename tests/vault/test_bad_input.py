@@ -433,7 +433,9 @@ def test_a_policy_that_a_vault_cannot_keep(tmp_path, changes, key):
 
 def test_a_policy_that_a_vault_can_keep(tmp_path):
     for at, guarantee in enumerate([{"l": 2}, {"distinct_l": 2}, {"l": 2, "k": 5}, {"k": 5, "distinct_l": 2}]):
-        rules = policy(guarantee=guarantee, partition="mondrian", name="them", options={"withheld": 0.1})
+        rules = policy(
+            guarantee=guarantee, partition="mondrian", name="them", options={"withheld": 0.1, "growth": "insert"}
+        )
         with Vault.create(tmp_path / f"{at}", rules) as vault:
             assert vault.policy == rules
             assert isinstance(vault.policy, Policy)

@@ -28,8 +28,7 @@ def grown(place, l, *, start, step, values, top, seed=0):
     at = chance.permutation(sum(sizes))
     ill = np.array([f"v{i}" for i in range(values)])
     ill = chance.choice(ill, at.size, p=[top, *[(1 - top) / (values - 1)] * (values - 1)])
-    shown = {"publication": "generalization", "options": {"withheld": 1.0}}
-    rules = Policy(quasi=["age"], sensitive="ill", guarantee={"l": l}, **shown)
+    rules = Policy(quasi=["age"], sensitive="ill", guarantee={"l": l}, publication="generalization")
     arrivals, folders = [], []
     with Vault.create(place / "vault", rules) as vault, mock.patch("discreet.vault.release._audited"):
         for number, came in enumerate(np.split(np.arange(at.size), np.cumsum(sizes)[:-1])):

@@ -142,3 +142,10 @@ def test_nobody_is_told_by_their_own_rows(tmp_path):
     together = table.set_column(1, "village", pa.array(who % 10))  # forty people in each, of one illness
     with pytest.raises(UnacceptedError, match="`village` determines `ill` of 400 of 400 people"):
         discreet.publish(together, discreet.Policy(**given), to=tmp_path / "s", seed=1)
+
+
+def test_harmless_values_may_be_told(aged, tmp_path):
+    """Everybody below 20 is known to have no job, which the policy says needs no protection."""
+    policy = discreet.Policy(**AGED, harmless=["none"])
+    release = discreet.publish(aged, policy, to=tmp_path / "r", seed=1, strict=True)
+    assert release.warnings == ()

@@ -50,7 +50,10 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
     for key in options:
         if key not in OF_A_VAULT:
             yield Mistake(f"options.{key}", f"is no option of a vault; {nearest(str(key), OF_A_VAULT)}")
-    if options.get("withheld") == 0:
+    if "withheld" in options and options.get("growth", "settle") == "settle":
+        what = 'nobody waits for others with growth = "settle", the default, so it does nothing'
+        yield Mistake("options.withheld", f'{what}; leave it out, or set growth = "insert"')
+    elif options.get("withheld") == 0:
         yield Mistake("options.withheld", "some rows must wait so that others can go; expected more than 0")
 
 

@@ -12,6 +12,7 @@ from math import floor
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import DiscreetWarning
 from discreet.publication.axes import present
@@ -27,20 +28,30 @@ def tells(prepared: Prepared) -> Iterator[DiscreetWarning]:
     policy = prepared.policy
     if policy.sensitive is None:
         return
-    # nothing is learnt of a person from that person's other rows: one row of each is looked at
-    among = None if prepared.people is None else np.sort(np.unique(prepared.people.numbers, return_index=True)[1])
     found = tellings(
         prepared.table,
         policy.quasi,
         policy.sensitive,
         codes=prepared.sensitive,
-        among=among,
+        among=_looked_at(prepared),
         ordered=policy.ordered,
         present=present(policy),
     )
     for telling in found:
         if telling.told >= max(FEWEST, LEAST * telling.rows):
             yield _warning(telling, policy.sensitive)
+
+
+def _looked_at(prepared: Prepared) -> npt.NDArray[np.int64] | None:
+    """The places of the rows to judge by, if not all.
+
+    Nothing is learnt of a person from that person's other rows, so it is one row of each; and harmless values may be
+    told, so it is as if nobody held one, as in what is promised.
+    """
+    if prepared.people is not None:
+        return np.sort(np.unique(prepared.people.numbers, return_index=True)[1])
+    harmless = prepared.guarantee.harmless
+    return None if harmless is None else np.flatnonzero(~harmless[prepared.sensitive.codes])
 
 
 def _warning(telling: Telling, sensitive: str) -> DiscreetWarning:
