@@ -267,6 +267,16 @@ def skewed(rows=1200):
     return pa.table({"age": age, "sex": chance.choice(["f", "m"], rows), "disease": disease})
 
 
+def test_harmless_values_count_neither_for_the_limit_nor_for_the_risk():
+    chance = np.random.default_rng(0)
+    wages = np.where(np.arange(1200) % 10, 0, chance.permutation(1200))
+    table = pa.table({"age": chance.integers(20, 80, 1200), "wage": wages})
+    rules = discreet.Policy(quasi=["age"], sensitive="wage", guarantee={"l": 5}, harmless=[0], partition="deal")
+    found = sweep(table, rules, "l", [5], queries=3, seed=1)
+    assert found.steps[0].limit is None  # of the other values the largest is 119, and not 1
+    assert found.steps[0].outcomes[0].share <= 0.2
+
+
 def test_a_sweep_says_what_a_smaller_l_gains(tmp_path):
     rules = discreet.Policy(quasi=["age", "sex"], sensitive="disease", guarantee={"l": 5}, name="clinic")
     with pytest.warns(discreet.errors.DiscreetWarning, match="l = 5 is close to the largest that `disease` allows, 6"):

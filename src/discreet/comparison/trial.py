@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
 from discreet.audit.metrics import metrics
 from discreet.comparison.answered import Answered, summed_up
@@ -31,6 +30,7 @@ from discreet.errors import (
     UnacceptedError,
 )
 from discreet.guarantees import PROMISES
+from discreet.guarantees.harmless import harmless
 from discreet.guarantees.l import L
 from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
@@ -38,8 +38,6 @@ from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import present
 from discreet.publication.publish import publish
 from discreet.release import Release
-from discreet.release.layouts import layout_of
-from discreet.release.relations import loaded
 from discreet.scratch import workplace
 from discreet.table import Table, read
 from discreet.words import nearest
@@ -155,7 +153,9 @@ def _limit(table: Table, policy: Policy) -> int | None:
     """The largest l that the sensitive column allows, if the policy's is close to it."""
     if policy.sensitive is None or "l" not in policy.guarantee:
         return None
-    counts = table.codes(policy.sensitive, present=present(policy)).counts()
+    sensitive = table.codes(policy.sensitive, present=present(policy))
+    spared = harmless(policy.harmless, sensitive, policy.sensitive)
+    counts = sensitive.counts() if spared is None else np.where(spared, 0, sensitive.counts())
     return L(int(policy.guarantee["l"])).limit(counts) if counts.any() else None
 
 
@@ -200,7 +200,7 @@ def _measured(name: str, release: Release, asked: Sequence[Query], seconds: floa
         method=name,
         loss=found.ncp_share,
         dm=found.dm,
-        share=_largest_share(release),
+        share=found.largest_share,
         groups=found.groups,
         suppressed=release.suppressed,
         publish_seconds=seconds,
@@ -220,17 +220,6 @@ def _measured(name: str, release: Release, asked: Sequence[Query], seconds: floa
         answers.append(Answered(query, float(estimate), _number(stderr), _number(low), _number(high)))
     told = replace(told, unanswered=why)
     return replace(told, query_seconds=float(np.median(times)), **summed_up(answers)) if answers else told
-
-
-def _largest_share(release: Release) -> float | None:
-    """The largest share that one sensitive value has of a group, as the files show it."""
-    if release.promise.sensitive is None or not layout_of(release.promise).promises:
-        return None
-    with loaded(release) as engine:
-        st = layout_of(release.promise).relations(release.promise)["st"].subquery("st")
-        per_group = exp.select("MAX(n) AS top", "SUM(n) AS size").from_(st).group_by("grp").subquery("sizes")
-        found = exp.select("MAX(CAST(top AS DOUBLE) / size)").from_(per_group)
-        return float(engine.run(found).column(0)[0].as_py())
 
 
 def _number(value: Any) -> float | None:
