@@ -97,9 +97,15 @@ def test_harmless_values_are_found_by_type(kind, form, tmp_path):
 )
 def test_values_that_the_column_does_not_have(values, named, message, tmp_path):
     with pytest.raises(PolicyError) as caught:
-        publish(table(values, 6), policy(harmless=[named]), to=tmp_path / "r")
+        publish(table(values, 12), policy(harmless=[named]), to=tmp_path / "r")
     assert message in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_value_that_few_hold_is_not_told(tmp_path):
+    with pytest.raises(PolicyError) as caught:
+        publish(table(["influenza", "flu"], 9), policy(harmless=["influensa"]), to=tmp_path / "r")
+    assert "no row has 'influensa' in `s`; write it as it stands in the table" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ WRITTEN: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "boolean": (lambda value: type(value) is bool, "true or false"),
     "string": (lambda value: isinstance(value, str), 'a text in quotes, like "none"'),
 }
+COMMON = 10  # rows; what fewer hold are cells of single people, which no message shows
 VALUES = (bool, int, float, Decimal, str, date, datetime, time)
 
 
@@ -63,7 +64,9 @@ def harmless(values: Sequence[Any], sensitive: Codes, name: str) -> npt.NDArray[
     """Of each code whether its value is harmless, None if none is; raise if one does not occur, or all are named."""
     if not values:
         return None
-    found, domain = np.zeros(sensitive.size, np.bool_), sensitive.domain.to_pylist()
+    found = np.zeros(sensitive.size, np.bool_)
+    common = np.flatnonzero(sensitive.counts()[: len(sensitive.domain)] >= COMMON)
+    domain = sensitive.domain.take(pa.array(common)).to_pylist()
     wrong = []
     for value in values:
         same = _same(value, sensitive.domain)
@@ -99,7 +102,7 @@ def _same(value: Any, domain: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def _near(value: Any, domain: Sequence[Any]) -> str:
-    """The value that may have been meant."""
+    """The value that may have been meant, of those that many people hold."""
     if isinstance(value, str):
         meant = closest(value, domain)
     elif isinstance(value, bool | time) or not domain:

@@ -139,7 +139,7 @@ class Promise(_Model):
     # Of (k,e): the largest share of a group that holds one value, rounded up to 1 in 10,000; harmless ones are no part.
     largest_share: float | None = None
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
-    cuts: Literal["blind"] | None = None  # how the partition cut, if not as it does by itself
+    cuts: Literal["blind"] | None = None  # not fitted to the values of the halves; `local` did until it said so
     window: Window | None = None
     boxes: tuple[BoxColumn, ...] | None = None
     join: Join | None = None

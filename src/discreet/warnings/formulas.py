@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from discreet.errors import DiscreetWarning
 from discreet.publication.draft import Prepared
+from discreet.words import counted
 
 FORMULA = r"^[=@\t\r]|^[+-].*[^0-9., ]"  # a number with its sign is none
 
@@ -30,7 +31,11 @@ def formulas(prepared: Prepared) -> Iterator[DiscreetWarning]:
     for name, count in found.items():
         itself = re.search(FORMULA, name)
         if count or itself:
-            what = f"the name of the column `{name}` begins" if itself else f"{count:,} values of `{name}` begin"
+            what = (
+                f"the name of the column `{name}` begins"
+                if itself
+                else f"{counted(count, 'value')} of `{name}` {'begins' if count == 1 else 'begin'}"
+            )
             yield DiscreetWarning(
                 f"formulas.{name}",
                 f"{what} like a formula, with `=`, `+`, `-` or `@`: a spreadsheet that opens the CSV file may run it",
