@@ -30,7 +30,7 @@ from discreet.release.manifest import Promise
 from discreet.values.names import numbered
 from discreet.words import nearest
 
-LONGEST, MOST = 100_000, 100  # signs of a question, and columns in SELECT or GROUP BY; planning takes longer with each
+LONGEST, MOST = 200_000, 100  # signs of a question, and columns in SELECT or GROUP BY; planning takes longer with each
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
 
 
