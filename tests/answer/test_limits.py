@@ -29,7 +29,7 @@ def test_a_hundred_aggregates(release):
 
 
 def test_a_question_without_end(release):
-    with pytest.raises(QueryError, match=r"has 500,0.. characters, more than 100,000"):
+    with pytest.raises(QueryError, match=r"has 500,0.. characters, more than 200,000"):
         release.ask("SELECT COUNT(*) FROM microdata WHERE age = 1" + " " * 500_000)
 
 
