@@ -51,6 +51,18 @@ def test_what_the_release_does_not_tell_is_a_dash(run, tmp_path):
     assert json.loads(out)["metrics"]["dm"] is None
 
 
+def test_what_cuts_that_were_not_made_tell(run, tmp_path):
+    rules = discreet.Policy(quasi=["q"], sensitive="s", guarantee={"l": 2}, options={"cuts": "fitted"})
+    made = discreet.publish(pa.table({"q": [7, 7, 7, 7], "s": [1, 2, 3, 4]}), rules, to=tmp_path / "fitted").path
+    _, out, _ = run("audit", made)
+    assert out.endswith(
+        "Minimality attack: 0 people's values are certain from the cuts that were not made, 0 of them unique;\n"
+        "without them, guesses inside each group are right for 50.0% of all.\n"
+    )
+    _, out, _ = run("audit", made, "--json")
+    assert json.loads(out)["minimality"] == {"certain": 0, "unique": 0, "blind": 0.5}
+
+
 def test_no_release(run, tmp_path):
     status, out, err = run("audit", tmp_path / "nothing")
     assert (status, out) == (1, "")

@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import show
 from discreet.errors import InputError
+from discreet.words import counted
 
 MEANINGS = {
     "rows": "rows that are published",
@@ -93,8 +94,9 @@ def audit(
         return
     _print_metrics(release, found)
     if cuts is not None:
-        print(f"\nMinimality attack: the values of {cuts.people:,} people are certain, {cuts.named:,} of them unique;")
-        print(f"a blind guess is right for {cuts.blind:.1%} of all.")
+        whose = counted(cuts.people, "person's value is", "people's values are")
+        print(f"\nMinimality attack: {whose} certain from the cuts that were not made, {cuts.named:,} of them unique;")
+        print(f"without them, guesses inside each group are right for {cuts.blind:.1%} of all.")
 
 
 def _compare(

@@ -100,6 +100,11 @@ class Policy:
         return grouping(self.publication, self.partition, self.guarantee)
 
     @property
+    def blind(self) -> bool:
+        """Whether groups are cut so that nothing can be learned from the cuts; those of whole people are not."""
+        return self.grouping == "local" and self.person is None and self.options.get("cuts", "blind") == "blind"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are published: the quasi-identifiers, and the sensitive one if there is one."""
         return (*self.quasi, *([] if self.sensitive is None else [self.sensitive]))

@@ -198,14 +198,9 @@ def describe(policy: Policy, **more: Any) -> Promise:
         "person": None if policy.person is None else person,
         "missing_sensitive": policy.missing_sensitive,
         "suppression": policy.options.get("suppression") or None,
-        "cuts": "blind" if blind(policy) else None,
+        "cuts": "blind" if policy.blind else None,
     }
     return Promise(**{**about, **more})
-
-
-def blind(policy: Policy) -> bool:
-    """Whether groups are cut so that nothing can be learned from the cuts; those of whole people are not."""
-    return policy.grouping == "local" and policy.person is None and policy.options.get("cuts", "blind") == "blind"
 
 
 def _fits_csv(table: Table, policy: Policy) -> None:

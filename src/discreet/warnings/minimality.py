@@ -32,8 +32,7 @@ def certain(draft: Draft) -> Iterator[DiscreetWarning]:
 
     policy, histograms = draft.policy, draft.histograms
     ranges = policy.grouping == "mondrian"
-    blind = not ranges and policy.options.get("cuts") != "fitted"
-    if draft.people is not None or not attackable(policy.grouping, policy.guarantee, blind=blind):
+    if draft.people is not None or not attackable(policy.grouping, policy.guarantee, blind=policy.blind):
         return
     quasi = [axis.codes.codes for axis in draft.axes if not ranges or axis.dimension.form == "range"]
     entries = histograms.groups, histograms.values, histograms.counts
