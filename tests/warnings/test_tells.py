@@ -149,3 +149,8 @@ def test_harmless_values_may_be_told(aged, tmp_path):
     policy = discreet.Policy(**AGED, harmless=["none"])
     release = discreet.publish(aged, policy, to=tmp_path / "r", seed=1, strict=True)
     assert release.warnings == ()
+
+
+def test_the_figures_are_of_those_who_hold_no_harmless_value(coded, tmp_path):
+    with pytest.raises(UnacceptedError, match="`ill` of 1,750 of 1,750 people who hold no harmless value"):
+        discreet.publish(coded, discreet.Policy(**CODED, harmless=["ill 0"]), to=tmp_path / "r", seed=1)

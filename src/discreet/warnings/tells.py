@@ -39,7 +39,7 @@ def tells(prepared: Prepared) -> Iterator[DiscreetWarning]:
     )
     for telling in found:
         if telling.told >= max(FEWEST, LEAST * telling.rows):
-            yield _warning(telling, policy.sensitive)
+            yield _warning(telling, policy.sensitive, " who hold no harmless value" if policy.harmless else "")
 
 
 def _looked_at(prepared: Prepared) -> npt.NDArray[np.int64] | None:
@@ -54,7 +54,7 @@ def _looked_at(prepared: Prepared) -> npt.NDArray[np.int64] | None:
     return None if harmless is None else np.flatnonzero(~harmless[prepared.sensitive.codes])
 
 
-def _warning(telling: Telling, sensitive: str) -> DiscreetWarning:
+def _warning(telling: Telling, sensitive: str, among: str) -> DiscreetWarning:
     columns, alone = " and ".join(f"`{name}`" for name in telling.columns), len(telling.columns) == 1
     verb = "determine" if telling.outright else "tell"
     what = f"a narrow band of `{sensitive}`" if telling.banded else f"`{sensitive}`"
@@ -63,7 +63,7 @@ def _warning(telling: Telling, sensitive: str) -> DiscreetWarning:
     coarser = f"make {columns} coarser, or drop {'it' if alone else 'one of them'}"
     return DiscreetWarning(
         name,
-        f"{columns} {verb}{'s' if alone else ''} {what} of {_people(telling)}: whoever knows {known}, "
+        f"{columns} {verb}{'s' if alone else ''} {what} of {_people(telling, among)}: whoever knows {known}, "
         f"and is right in {_share(telling.certainty)} of cases, where a blind guess is right in "
         f"{_share(telling.blind)}; {_examples(telling, sensitive)}",
         hint=f"no group can hide this: {coarser}, or accept `{name}` with the reason why it may be known",
@@ -71,12 +71,12 @@ def _warning(telling: Telling, sensitive: str) -> DiscreetWarning:
     )
 
 
-def _people(telling: Telling) -> str:
-    """Of whom the value is told."""
+def _people(telling: Telling, among: str) -> str:
+    """Of whom the value is told, of the people `among` whom it was looked at."""
     share = _share(telling.told / telling.rows)
     if telling.sampled:
-        return f"{share} of the people (by {telling.rows:,} of them, drawn at random)"
-    return f"{telling.told:,} of {telling.rows:,} people ({share})"
+        return f"{share} of the people{among} (by {telling.rows:,} of them, drawn at random)"
+    return f"{telling.told:,} of {telling.rows:,} people{among} ({share})"
 
 
 def _share(part: float) -> str:
