@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from discreet.errors import DiscreetWarning, UnacceptedError
 from discreet.warnings.dominant import dominant
 from discreet.warnings.lookalikes import lookalikes
-from discreet.warnings.minimality import certain
+from discreet.warnings.minimality import certain, looks
 from discreet.warnings.near_limit import near_limit
 from discreet.warnings.repeats import repeats
 from discreet.warnings.tells import tells
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft, Prepared
 
 BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit)
-AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes, certain)
+AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes, certain, looks)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 
 

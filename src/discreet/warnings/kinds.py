@@ -18,6 +18,7 @@ KINDS: Mapping[str, str] = {
     "repeats": "one of several identifiers repeats: perhaps it tells people apart, and these have several rows",
     "near_limit": "l is close to the largest that the sensitive column allows, so that answers will be vague",
     "minimality": "refused cuts make somebody's value certain; without a seed that is an error that nobody can accept",
+    "looks": "groups were formed by looking at sensitive values, and what that tells is not fully tried",
     "formulas": "a CSV file would hold texts that a spreadsheet takes for formulas",
     "dominant": "in a group nearly everybody holds one sensitive value, so that its people are known almost surely",
     "public": "the public table of a join lists people twice, without an identifier, or otherwise than the microdata",

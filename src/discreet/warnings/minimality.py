@@ -4,6 +4,9 @@ That no value is believed of anybody with more than 1 in l would be printed and 
 for the people who are certain. So this is no warning but a `GuaranteeError`; only of a release with a seed, which is
 not for publication, it is a warning. Rows are attacked as if everybody knew what they look like, also where the
 publication shows boxes: a neighbour may know all people of one.
+
+Partitions that look at sensitive values and cannot be attacked, or only in part, get a warning where l is small: that
+nobody was found proves nothing there.
 Cost: that of the attack, see `audit/attacks/minimality.py`.
 """
 
@@ -20,10 +23,30 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft
 
 KIND = "minimality"
+NOT_ATTACKED = {"cluster", "mondrian", "topdown", "full_domain"}
 WAYS = {
     "local": 'leave cuts = "fitted" out, since blind cuts tell nothing; or promise a larger l',
     "mondrian": "raise l; or publish by `anatomy`, with `deal` or with `local` and its blind cuts",
 }
+
+ENOUGH = 10  # of l or distinct_l: at less, the attack on `local` with fitted cuts found people in both tables tried
+
+
+def looks(draft: Draft) -> Iterator[DiscreetWarning]:
+    """A warning of groups that were formed by looking at sensitive values, in a way that is not attacked in full."""
+    policy = draft.policy
+    promised = [policy.guarantee[name] for name in ("l", "distinct_l") if name in policy.guarantee]
+    looked = policy.grouping in NOT_ATTACKED or (policy.grouping == "local" and draft.people is not None)
+    if not looked or not promised or min(promised) >= ENOUGH:
+        return
+    yield DiscreetWarning(
+        "looks",
+        f"`{policy.grouping}` looked at sensitive values to form groups: whoever knows how it goes about it may learn "
+        "from the groups it did not form who holds a value, and that is not, or not fully, tried before publishing",
+        hint=f"promise an l of {ENOUGH} or more, use a partition that does not look ("
+        + ("`deal`" if draft.people is not None else "`deal`, or `local` by `anatomy`")
+        + '), or accept it with the reason: accept.looks = "…"',
+    )
 
 
 def certain(draft: Draft) -> Iterator[DiscreetWarning]:
