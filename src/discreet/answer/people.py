@@ -69,8 +69,7 @@ class CountOfPeople:
             return None
         for count in found:
             plain = exp.Count(this=exp.Star())
-            named = count.parent is asked and not isinstance(count, exp.Alias)
-            count.replace(exp.alias_(plain, "people") if named else plain)
+            count.replace(exp.alias_(plain, "people") if count.parent is asked else plain)
         question = read_question(asked.sql(dialect="duckdb"), promise)
         if len(question.aggregates) > 1:
             raise QueryError(

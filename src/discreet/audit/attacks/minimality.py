@@ -60,7 +60,7 @@ class Found:
 def attack(release: Release) -> Found | None:
     """Find who is certain in a release; nothing if it cannot be attacked so."""
     promise = release.promise
-    if promise.publication not in SHOWS_ROWS or promise.person is not None:
+    if promise.publication not in WHOLE_ROWS or promise.person is not None:
         return None
     if not attackable(promise.partition, promise.guarantee, blind=promise.cuts == "blind"):
         return None
@@ -144,5 +144,5 @@ def unique(quasi: Sequence[Ints]) -> npt.NDArray[np.bool_]:
     return alone
 
 
-SHOWS_ROWS = ("anatomy", "permutation")
+WHOLE_ROWS = ("anatomy", "permutation")
 ATTACKED = {"local": _local, "mondrian": _mondrian}
