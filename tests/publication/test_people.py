@@ -171,7 +171,7 @@ def test_values_that_look_alike_are_judged_about_people(tmp_path):
     """Two spellings: rows would keep l = 2 if they were one value, and people would not."""
     spelled = [f"ill {i}" for i in range(40)]
     ill = [spelled[i % 40] for i in range(400)]
-    ill[::10] = ["flu", "Flu"] * 20
+    ill[::3] = ["flu", "Flu"] * 67
     rows = visits(people=200, each=2).set_column(3, "ill", pa.array(ill))
     with pytest.warns(DiscreetWarning, match=r"lookalikes.ill: .* of the rows of one group") as told:
         release = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "r")

@@ -22,7 +22,7 @@ def option_mistakes(meant: Meant) -> Iterator[Mistake]:
     """Every option that does not belong to the publication, the partition, or a vault; and every wrong value."""
     known = _known(meant)
     if meant.person is not None and "cuts" in (meant.options or {}):
-        yield Mistake("options.cuts", "does nothing with `person`, whose groups are always fitted; leave it out")
+        yield Mistake("options.cuts", "does nothing with `person`, whose cuts are always blind; leave it out")
     for key, value in (meant.options or {}).items():
         if key not in known:
             expected = nearest(str(key), known) if known else f"`{meant.grouping}` has none"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import GuaranteeError
+from discreet.partition.people.cut import cut
 from discreet.partition.people.people import assign
 from discreet.partition.people.rule import PeopleRule, kept
 from discreet.partition.people.strata import STEPS, Strata, levels
@@ -113,6 +114,37 @@ def test_people_stay_whole(looks):
         assert all(keeps([people[person] for person in group], k, l) for group in members.values())
         made += len(members)
     assert made > 200
+
+
+def test_cuts_of_people_are_blind():
+    """Exchange values inside the cells, over people with one row or several: the cells are the same."""
+    chance, cells, told = np.random.default_rng(6), 0, 0
+    for turn in range(40):
+        number, most = 120, 1 + turn % 3
+        rows = chance.integers(1, most + 1, number)
+        starts, who = np.concatenate([[0], np.cumsum(rows)]), np.repeat(np.arange(number), rows)
+        points, shuffled = chance.integers(0, 40, (number, 2)).astype(np.int32), chance.permutation(number)
+        values = chance.integers(0, 9, who.size).astype(np.int32)
+        rule = PeopleRule(2, 2 * most)
+
+        def cells_of(values, shuffled=shuffled, points=points, starts=starts, rule=rule):
+            order = shuffled.copy()
+            edges = [*cut(order, points, np.full(2, 39.0), starts, values, rule, np.zeros(9, np.int64)), order.size]
+            found = np.empty(order.size, np.int64)
+            for cell, (a, b) in enumerate(pairwise(edges)):
+                found[order[a:b]] = cell
+            return found
+
+        found = cells_of(values)
+        for _ in range(5):
+            other = values.copy()
+            for cell in range(found.max() + 1):
+                inside = np.flatnonzero(found[who] == cell)
+                other[inside] = other[chance.permutation(inside)]
+            told += not np.array_equal(cells_of(other), found)
+        cells += found.max() + 1
+    assert told == 0
+    assert cells > 200
 
 
 def test_dealt_people_keep_the_rule():

@@ -1,6 +1,10 @@
-"""Cut people into cells of similar quasi-identifiers, as `local` cuts rows, as long as both halves keep the rule.
+"""Cut people into cells of similar quasi-identifiers, as `local` cuts rows: blindly.
 
+A cut is made if and only if both halves keep the rule however the values lie in the cell: a half needs `weight` rows
+for each row of the cell that holds its most frequent value. Of values, that looks at the histogram of the cell alone,
+which its groups show; so no cut, and none that was not made, says who holds which (see `partition/spatial/local.py`).
 Cost: people x (quasi-identifiers + log) x log(people), and every row once a level.
+Claim: cuts_of_people_are_blind — exchange values inside the cells, and the cells are the same.
 """
 
 from __future__ import annotations
@@ -8,7 +12,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.people.rule import keeps
+from discreet.partition.people.rule import kept, top_of
 
 
 @nb.njit(cache=True, nogil=True)
@@ -21,6 +25,7 @@ def cut(order, points, spans, starts, values, rule, counts):  # type: ignore[no-
         a, b = stack.pop()
         middle = -1
         widths = np.zeros(d)
+        top = top_of(order[a:b], starts, values, counts)
         for j in range(d):
             least, most = points[order[a], j], points[order[a], j]
             for p in order[a:b]:
@@ -39,11 +44,13 @@ def cut(order, points, spans, starts, values, rule, counts):  # type: ignore[no-
             under = np.searchsorted(codes, codes[half], side="left")
             over = np.searchsorted(codes, codes[half], side="right")
             near = under if half - under <= over - half else over
+            rows = np.zeros(b - a + 1, np.int64)
+            rows[1:] = np.cumsum(starts[here + 1] - starts[here])
             for at in (near, under + over - near, half):
                 if (
                     0 < at < b - a
-                    and keeps(here[:at], starts, values, rule, counts)
-                    and keeps(here[at:], starts, values, rule, counts)
+                    and kept(at, rows[at], top, rule)
+                    and kept(b - a - at, rows[b - a] - rows[at], top, rule)
                 ):
                     middle = a + at
                     break

@@ -48,6 +48,8 @@ def assign(
         here = order[inside[order]]
         if seen:
             edges = [*cut(here, points, spans, starts, values, rule, counts), here.size]
+            # what the cuts sorted by must not decide who is dealt first
+            here = here[np.lexsort((secret.words(here.size), np.repeat(np.arange(len(edges) - 1), np.diff(edges))))]
         else:
             edges = _parts(here, starts, values, rule, counts)
         for a, b in pairwise(edges):

@@ -37,13 +37,21 @@ def kept(people, rows, top, rule):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def keeps(order, starts, values, rule, counts):  # type: ignore[no-untyped-def]
     """Whether the people in `order` keep it as one group; `counts`, one per value, are zero before and after."""
-    rows, top = 0, 0
+    rows = 0
+    for p in order:
+        rows += starts[p + 1] - starts[p]
+    return kept(order.size, rows, top_of(order, starts, values, counts), rule)
+
+
+@nb.njit(cache=True, nogil=True)
+def top_of(order, starts, values, counts):  # type: ignore[no-untyped-def]
+    """How many rows of the people in `order` hold the most frequent value."""
+    top = 0
     for p in order:
         for i in range(starts[p], starts[p + 1]):
             counts[values[i]] += 1
             top = max(top, counts[values[i]])
-        rows += starts[p + 1] - starts[p]
     for p in order:
         for i in range(starts[p], starts[p + 1]):
             counts[values[i]] = 0
-    return kept(order.size, rows, top, rule)
+    return top
