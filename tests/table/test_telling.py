@@ -39,7 +39,7 @@ def test_a_code_that_implies_the_value(chance):
     assert (part.low, part.high, part.least, part.rows) == ((f"c{top:03}",),) * 2 + (str(top * 7 % 11), held[top])
 
 
-def test_everybody_below_an_age(chance):
+def test_a_telling_part_is_found(chance):
     """A quarter of the table holds one and the same value: told, but not outright."""
     age = chance.integers(0, 80, ROWS)
     job = np.where(age < 20, "none", chance.choice(["none", "a", "b", "c"], ROWS))

@@ -7,7 +7,7 @@ numbers is also looked at in twenty bands: to know somebody's band is to know th
 Large tables are measured on rows drawn at random: half a million for single columns, fewer for pairs. The draw is
 always the same, so that a table is judged alike each time.
 Cost: a pass over every column, and over the drawn rows for every two columns.
-Claim: a_telling_part_is_found — who holds one value below an age, or a code that implies it, is told; ids tell nothing.
+Claim: a_telling_part_is_found — where everybody in a part of the range of a column holds one value, that is told.
 """
 
 from __future__ import annotations
