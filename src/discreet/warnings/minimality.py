@@ -29,7 +29,7 @@ WAYS = {
     "mondrian": "raise l; or publish by `anatomy`, with `deal` or with `local` and its blind cuts",
 }
 
-ENOUGH = 10  # of l or distinct_l: at less, the attack on `local` with fitted cuts found people in both tables tried
+ENOUGH = 10  # of l or distinct_l: `local` with fitted cuts gave away 20 of 100,000 people of SAL at 6, and one at 10
 
 
 def looks(draft: Draft) -> Iterator[DiscreetWarning]:
