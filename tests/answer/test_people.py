@@ -118,3 +118,14 @@ def test_boxes_tell_no_people_apart(release):
         release.ask("SELECT COUNT(DISTINCT person) FROM microdata", generalized=True)
     with pytest.raises(QueryError, match="not one query"):
         release.explain("SELECT COUNT(DISTINCT person) FROM microdata")
+
+
+def test_what_is_certain_has_no_error(tmp_path):
+    """Where no group has a value twice its people are known, and no rounding of fractions makes that look a guess."""
+    rows = visits(people=600, each=[1, 2, 3], kinds=60)
+    release = publish(rows, policy(guarantee={"l": 2, "k": 7}, partition="deal"), to=tmp_path / "r")
+    counted = release.ask("SELECT ill, COUNT(DISTINCT person) FROM microdata GROUP BY ill").rows()
+    certain = [row for row in counted if row["people_low"] == row["people_high"]]
+    assert len(certain) > 5
+    assert {row["people_stderr"] for row in certain} == {0}
+    assert all(row["people"] == row["people_low"] for row in certain)

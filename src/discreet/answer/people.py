@@ -236,12 +236,11 @@ def _combined(found: pa.Table, keys: int) -> pa.Table:
     measures = [np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)]
     if number:
         most = np.minimum(counted.held[starts], counted.summed(counted.people))
-        measures = [
-            np.bincount(key, counted.people * (1 - counted.none), number),
-            np.sqrt(np.maximum(np.bincount(of_part, counted.variance(), number), 0)),
-            _totals(key, counted.least(), number),
-            _totals(of_part, most, number),
-        ]
+        low, high = _totals(key, counted.least(), number), _totals(of_part, most, number)
+        stderr = np.sqrt(np.maximum(np.bincount(of_part, counted.variance(), number), 0))
+        # sums of fractions end beside whole numbers: what is certain has no error
+        estimate = np.clip(np.bincount(key, counted.people * (1 - counted.none), number), low, high)
+        measures = [estimate, np.where(low == high, 0.0, stderr), low, high]
     names = {f"key_{i}": found.column(i).take(pa.array(first)) for i in range(keys)}
     return pa.table({**names, **dict(zip(ENDS, measures, strict=True))})
 

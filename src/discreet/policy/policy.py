@@ -101,7 +101,7 @@ class Policy:
 
     @property
     def blind(self) -> bool:
-        """Whether groups are cut so that nothing can be learned from the cuts; those of whole people are not."""
+        """Whether groups are proved to tell nothing but their values; those of people with several rows are not."""
         return self.grouping == "local" and self.person is None and self.options.get("cuts", "blind") == "blind"
 
     @property
