@@ -97,6 +97,16 @@ def test_growing_generalized_releases_are_followed(tmp_path):
     assert not (tmp_path / "after").exists()
 
 
+def test_a_column_in_other_capitals_is_not_passed_over(first, tmp_path):
+    """Compared by the other columns alone, most people in both are not recognised: with few columns it was published."""
+    table, rules = invented(300, seed=3), policy()
+    capital = [name.upper() if name == rules.quasi[0] else name for name in table.column_names]
+    renamed = policy(quasi=[rules.quasi[0].upper(), *rules.quasi[1:]])
+    with pytest.raises(ReleaseError, match=f"it has the quasi-identifier `{rules.quasi[0]}`, and the policy `[A-Z]+`"):
+        discreet.publish(table.rename_columns(capital), renamed, to=tmp_path / "r", earlier=[first])
+    assert not (tmp_path / "r").exists()
+
+
 def test_bad_earlier_releases_are_named(first, tmp_path):
     table = invented(300, seed=3)
 

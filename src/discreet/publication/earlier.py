@@ -47,7 +47,7 @@ def opened(earlier: Sequence[str | Path | Release], policy: Policy) -> list[Rele
         if (other := _other(release, policy)) is not None:
             raise ReleaseError(
                 f"the earlier release `{release.path}` is of another table: {other}",
-                hint="name releases of this table only; nothing can be compared with others",
+                hint="name releases of this table, with columns of the same names; nothing can be compared with others",
             )
         found.append(release)
     return found
@@ -56,11 +56,15 @@ def opened(earlier: Sequence[str | Path | Release], policy: Policy) -> list[Rele
 def _other(release: Release, policy: Policy) -> str | None:
     promise = release.promise
     if promise.sensitive != policy.sensitive:
-        theirs, mine = (
+        theirs, ours = (
             "no sensitive column" if name is None else f"the sensitive column `{name}`"
             for name in (promise.sensitive, policy.sensitive)
         )
-        return f"it has {theirs}, and the policy {mine}"
+        return f"it has {theirs}, and the policy {ours}"
+    mine = {name.casefold(): name for name in policy.quasi}
+    for name in promise.quasi:
+        if mine.get(name.casefold(), name) != name:
+            return f"it has the quasi-identifier `{name}`, and the policy `{mine[name.casefold()]}`"
     if not set(promise.quasi) & set(policy.quasi):
         return f"it has none of the quasi-identifiers {', '.join(f'`{name}`' for name in policy.quasi)}"
     return None
