@@ -90,6 +90,7 @@ def test_a_manifest_nested_without_end(forged):
     ("changes", "message"),
     [
         ({"groups": 0}, "at least one row and one group"),
+        ({"suppression": -1}, "the share of rows that may be suppressed"),
         ({"rows": 0, "groups": 0}, "at least one row and one group"),
         ({"rows": -1, "groups": -1}, "at least one row and one group"),
         ({"groups": 61}, "no more groups than rows"),
@@ -104,6 +105,16 @@ def test_figures_that_cannot_be(forged, changes, message):
         with pytest.raises(ReleaseError, match=message):
             act(forged.path)
     assert not verify(forged.path).ok
+
+
+def test_a_share_that_is_no_number(forged):
+    """It opened, and the first question ended in a traceback."""
+    manifest = forged.path / "datapackage.json"
+    text = manifest.read_text()
+    manifest.write_text(text.replace('"missing_sensitive"', '"suppression": "NaN", "missing_sensitive"', 1))
+    assert manifest.read_text() != text
+    with pytest.raises(ReleaseError, match="the share of rows that may be suppressed must lie between 0 and 1"):
+        open_release(forged.path)
 
 
 def test_files_without_rows(forged):

@@ -78,6 +78,8 @@ def _figures(promise: Promise) -> Iterator[str]:
         yield "it must have at least one row and one group, and no more groups than rows"
     if any(not isfinite(threshold) or threshold < (name == "k") for name, threshold in promise.guarantee.items()):
         yield "it has a threshold that promises nothing"
+    if promise.suppression is not None and not 0 <= promise.suppression <= 1:  # nor is NaN
+        yield "the share of rows that may be suppressed must lie between 0 and 1"
 
 
 def _members(promise: Promise, layout: Layout) -> Iterator[str]:
