@@ -23,7 +23,6 @@ def warned(tmp_path, **changes):
         {"partition": "cluster"},
         {"partition": "mondrian", "publication": "generalization"},
         {"partition": "topdown", "guarantee": {"distinct_l": 4}, "publication": "generalization"},
-        {"person": "who"},
     ],
     ids=str,
 )
@@ -36,7 +35,7 @@ def test_who_looks_is_told(tmp_path, changes):
     [
         {},
         {"partition": "deal"},
-        {"partition": "deal", "person": "who"},
+        {"person": "who"},
         {"partition": "cluster", "guarantee": {"k": 4}},
         {"partition": "cluster", "guarantee": {"l": 10}},
     ],
@@ -53,3 +52,12 @@ def test_what_it_says_to_do_works(tmp_path):
     assert "`deal`, or `local` by `anatomy`" in str(refused.value)
     accepted = Policy(**PLAIN, guarantee={"l": 4}, partition="cluster", accept={"looks": "only the office knows how"})
     assert publish(TABLE, accepted, to=tmp_path / "s", seed=1, strict=True).warnings[0].reason
+
+
+def test_a_small_l_stops_the_release(tmp_path):
+    policy = Policy(**PLAIN, guarantee={"l": 3}, partition="cluster")
+    with pytest.raises(UnacceptedError, match="`cluster` looked at sensitive values"):
+        publish(TABLE, policy, to=tmp_path / "r")
+    assert list(tmp_path.iterdir()) == []
+    accepted = Policy(**PLAIN, guarantee={"l": 3}, partition="cluster", accept={"looks": "only the office knows how"})
+    assert publish(TABLE, accepted, to=tmp_path / "r").path.is_dir()

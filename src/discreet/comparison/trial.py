@@ -36,10 +36,12 @@ from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import present
+from discreet.publication.identified import check_identified
 from discreet.publication.publish import publish
 from discreet.release import Release
 from discreet.scratch import workplace
 from discreet.table import Table, read
+from discreet.warnings import minimality
 from discreet.words import nearest
 
 FEW = 500  # rows that a method is tried on first
@@ -125,6 +127,7 @@ def _asked(
         raise PolicyError(unused)
     plain = Method(plainest(policy)).under(policy)
     plain.fit(table.columns)
+    check_identified(table, plain)
     table.hold(plain.needed)
     if not chosen:
         raise InputError("there is no method to compare", hint="name some, like `anatomy/local`")
@@ -165,6 +168,7 @@ def _tried(
     """What a method comes to, or why it does not fit."""
     try:
         rules = tried.under(policy)
+        rules = replace(rules, accept={**rules.accept, minimality.LOOKS: "compared, and not published"})
         others = public if PUBLICATIONS[tried.publication].needs_public else None
         with workplace() as folder:
             _warm(table, others, rules, folder / "few")
@@ -174,6 +178,9 @@ def _tried(
                 release = publish(table, rules, to=folder / "release", public=others, seed=seed)
             seconds = perf_counter() - start
             with closing(release):
+                certain = [each.message for each in release.warnings if each.name == minimality.KIND]
+                if certain:  # only a seed let it pass
+                    return Outcome(method=tried.name, refused=certain[0])
                 return _measured(tried.name, release, asked, seconds)
     except PolicyError as error:
         return Outcome(method=tried.name, refused="; ".join(mistake.message for mistake in error.mistakes))

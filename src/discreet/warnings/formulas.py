@@ -27,7 +27,7 @@ def formulas(prepared: Prepared) -> Iterator[DiscreetWarning]:
         pattern = exp.Literal.string(FORMULA)
         like = (exp.RegexpLike(this=exp.column(name, quoted=True), expression=pattern.copy()) for name in held)
         told = table.engine.run(exp.select(*(exp.CountIf(this=each) for each in like)).from_(rows))
-        found |= {name: int(count[0].as_py()) for name, count in zip(held, told.columns, strict=True)}
+        found |= {name: int(count[0].as_py() or 0) for name, count in zip(held, told.columns, strict=True)}
     for name, count in found.items():
         itself = re.search(FORMULA, name)
         if count or itself:

@@ -22,13 +22,14 @@ from discreet.errors import DiscreetWarning, GuaranteeError
 if TYPE_CHECKING:
     from discreet.publication.draft import Draft
 
-KIND = "minimality"
+KIND, LOOKS = "minimality", "looks"
 NOT_ATTACKED = {"cluster", "mondrian", "topdown", "full_domain"}
 WAYS = {
     "local": 'leave cuts = "fitted" out, since blind cuts tell nothing; or promise a larger l',
     "mondrian": "raise l; or publish by `anatomy`, with `deal` or with `local` and its blind cuts",
 }
 
+TOO_FEW = 4  # below it, hundreds of 100,000 people were given away there
 ENOUGH = 10  # of l or distinct_l: `local` with fitted cuts gave away 20 of 100,000 people of SAL at 6, and one at 10
 
 
@@ -36,16 +37,15 @@ def looks(draft: Draft) -> Iterator[DiscreetWarning]:
     """A warning of groups that were formed by looking at sensitive values, in a way that is not attacked in full."""
     policy = draft.policy
     promised = [policy.guarantee[name] for name in ("l", "distinct_l") if name in policy.guarantee]
-    looked = policy.grouping in NOT_ATTACKED or (policy.grouping == "local" and draft.people is not None)
-    if not looked or not promised or min(promised) >= ENOUGH:
+    if policy.grouping not in NOT_ATTACKED or not promised or min(promised) >= ENOUGH:
         return
     yield DiscreetWarning(
-        "looks",
+        LOOKS,
         f"`{policy.grouping}` looked at sensitive values to form groups: whoever knows how it goes about it may learn "
         "from the groups it did not form who holds a value, and that is not, or not fully, tried before publishing",
-        hint=f"promise an l of {ENOUGH} or more, use a partition that does not look ("
-        + ("`deal`" if draft.people is not None else "`deal`, or `local` by `anatomy`")
-        + '), or accept it with the reason: accept.looks = "…"',
+        hint=f"promise an l of {ENOUGH} or more, use a partition that does not look (`deal`, or `local` by `anatomy`), "
+        'or accept it with the reason: accept.looks = "…"',
+        refuses=min(promised) < TOO_FEW and not draft.secret.seeded,
     )
 
 
