@@ -148,7 +148,7 @@ def test_guards_have_the_constants_of_the_question(tmp_path):
     """Columns that were shuffled apart are guarded by how many combinations of keys may occur."""
     table = pa.table({"age": np.arange(12) % 5, "sex": ["f", "m"] * 6, "pay": np.arange(12)})
     policy = Policy(quasi=["age", "sex"], sensitive="pay", guarantee={"l": 3}, publication="full_permutation")
-    with publish(table, policy, to=tmp_path / "release") as release:
+    with publish(table, policy, to=tmp_path / "release", seed=3) as release:
         for age in (1, 2):
             rows = release.ask(f"SELECT sex, pay, COUNT(*) FROM microdata WHERE age > {age} GROUP BY sex, pay").rows()
             assert len(rows) > 1
