@@ -60,7 +60,8 @@ def test_nobody_is_believed_to_hold_a_sensitive_value_with_more_than_1_in_l(
     columns, l, partition, data, tmp_path_factory
 ):
     truth, named = dict(zip(columns["q"], columns["s"], strict=True)), [v for v in (0, 5) if v in columns["s"]]
-    policy = Policy(quasi=["q"], sensitive="s", guarantee={"l": l}, partition=partition, harmless=named)
+    rules = {"guarantee": {"l": l}, "partition": partition, "accept": {"looks": "he does not ask why"}}
+    policy = Policy(quasi=["q"], sensitive="s", harmless=named, **rules)
     folder = tmp_path_factory.mktemp("r") / "r"
     try:
         publish(pa.table(columns), policy, to=folder)
