@@ -24,8 +24,24 @@ PLACES = {
     "vault/test_kill": "kill",
     "publication/test_kill": "kill",
     "docs/": "slow",
-    # Many releases each, and seldom the first to break.
-    **dict.fromkeys(("cli/test_compare", "comparison/", "contracts/test_spatial", "answer/test_attacks"), "slow"),
+    # What takes longest of the rest: many releases or many bad inputs each, and seldom the first to break.
+    **dict.fromkeys(
+        (
+            *("answer/accelerate/test_compiled", "answer/test_attacks", "answer/test_boxes", "answer/test_generalized"),
+            *(
+                "audit/test_metrics",
+                "audit/test_minimality",
+                "audit/test_order",
+                "audit/test_presence",
+                "audit/test_sequence",
+            ),
+            *("cli/test_compare", "comparison/", "contracts/test_partitions", "contracts/test_spatial"),
+            *("partition/spatial/cluster/", "partition/spatial/full_domain/", "publication/test_bad_input"),
+            *("publication/test_full_permutation", "publication/test_permutation", "release/test_write"),
+            *("vault/test_bad_input", "vault/test_vault"),
+        ),
+        "slow",
+    ),
 }
 # Seconds of one file in the profile `ci`, compiled kernels at hand; what needs more says so here.
 BUDGET = 30

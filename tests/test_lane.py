@@ -36,7 +36,7 @@ def test_this_run_keeps_to_its_profile(request):
     for item in request.session.items:
         if hasattr(item.obj, "is_hypothesis_test"):
             used = item.obj._hypothesis_internal_use_settings
-            assert used == tried(used, profile)
+            assert repr(used) == repr(tried(used, profile))  # settings are equal only to themselves
 
 
 def test_files_have_budgets():
