@@ -23,7 +23,7 @@ def test_five_spellings_of_one_disease(tmp_path):
     (warning,) = published(tmp_path, SPELLINGS * 20).warnings
     assert warning.name == "lookalikes.ill"
     assert warning.message == (
-        "1 set of values of `ill` differ only in how they are written (' flu', 'FLÜ', 'Flu' and 2 more), and are counted "
+        "1 set of values of `ill` differs only in how they are written (' flu', 'FLÜ', 'Flu' and 2 more), and are counted "
         "as different: if they mean the same, the promise is broken in 20 of 20 groups; 100.0% of the people of one "
         "group would hold the same value"
     )

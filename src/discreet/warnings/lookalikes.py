@@ -54,10 +54,11 @@ def lookalikes(draft: Draft) -> Iterator[DiscreetWarning]:
     if not merged.sets:
         return
     sets = "1 set of values" if merged.sets == 1 else f"{merged.sets:,} sets of values"
+    differ = "differs" if merged.sets == 1 else "differ"
     shown = "; ".join(map(_spelled, merged.spellings)) + ("; …" if merged.sets > SHOWN else "")
     yield DiscreetWarning(
         f"lookalikes.{name}",
-        f"{sets} of `{name}` differ only in how they are written ({shown}), and are counted as different: "
+        f"{sets} of `{name}` {differ} only in how they are written ({shown}), and are counted as different: "
         f"{_left(draft, merged.codes)}",
         hint=f"write each value in one way, or accept `lookalikes.{name}` if they do not mean the same",
     )
