@@ -420,6 +420,7 @@ def test_demo(run, to):
         int, re.search(r"(\d+) of (\d+) are more than two of it away .* worst (\d+)", out).groups()
     )
     assert 0 < off <= measured
+    assert "7 of 7 truths lie between low and high" in out
     assert worst > 2
     assert EVEN in out
     assert "all passed" in out

@@ -112,13 +112,22 @@ def _print_limits(answers: list[Answer], truths: list[list[dict[str, Any]]]) -> 
 
     stderrs = [abs(far) for answer, real in zip(answers, truths, strict=True) for far in _far(answer, real)]
     off = sum(far > 2 for far in stderrs)
-    print("All truths lie between low and high. But of the estimates that are not exact and have a stderr,")
+    inside = [true for answer, real in zip(answers, truths, strict=True) for true in _inside(answer, real)]
+    print(f"{sum(inside)} of {len(inside)} truths lie between low and high. But of the estimates that have a stderr,")
     print(
         f"{off} of {len(stderrs)} are more than two of it away from the truth, the worst {max(stderrs, default=0):.0f}."
     )
     print(f"Every such answer says so:\n  note: {EVEN}")
     print("What to do: cite low and high. They are closer where the people of a group are more alike: list only the")
     print("quasi-identifiers that are needed. `discreet compare FILE --policy POLICY` shows what a smaller l gains.\n")
+
+
+def _inside(answer: Answer, real: list[dict[str, Any]]) -> Iterator[bool]:
+    """Whether each truth lies between its bounds, but for what is rounded in floating-point numbers."""
+    name = answer.columns[-4]
+    for row, true in zip(answer.rows(), real, strict=True):
+        truth, slack = float(list(true.values())[-1]), 1e-9 * abs(float(row[f"{name}_high"]))
+        yield float(row[f"{name}_low"]) - slack <= truth <= float(row[f"{name}_high"]) + slack
 
 
 def _far(answer: Answer, real: list[dict[str, Any]]) -> Iterator[float]:
