@@ -20,6 +20,7 @@ def test_layers_keep_to_their_side():
     ("place", "line"),
     [
         ("answer/session.py", "from discreet.table import read"),
+        ("learn/view.py", "from discreet.publication.publish import publish"),
         ("audit/attacks/order.py", "from discreet.partition.spatial.space import Dimension"),
         ("values/codes.py", "from discreet.engines import connect"),
         ("values/codes.py", "from discreet.words import counted"),

@@ -11,22 +11,23 @@ SOURCE = Path(__file__).parent.parent / "src"
 PRIVATE = {"table", "policy", "guarantees", "hierarchies", "partition", "publication", "vault", "warnings"}
 # A layer may import, at any depth of its modules' imports, nothing of these layers.
 FORBIDDEN = {
-    "values": PRIVATE | {"words", "engines", "release", "answer", "audit", "comparison", "cli"},
-    "errors": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
-    "words": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
-    "visible": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
-    "scratch": PRIVATE | {"values", "engines", "release", "answer", "audit", "cli"},
-    "engines": PRIVATE | {"release", "answer", "audit", "cli"},
-    "table": (PRIVATE - {"table"}) | {"release", "answer", "audit", "cli"},
-    "hierarchies": (PRIVATE - {"hierarchies"}) | {"engines", "release", "answer", "audit", "cli"},
-    "guarantees": (PRIVATE - {"guarantees"}) | {"release", "answer", "audit", "cli"},
-    "partition": (PRIVATE - {"partition", "guarantees"}) | {"release", "answer", "audit", "cli"},
+    "values": PRIVATE | {"words", "engines", "release", "answer", "learn", "audit", "comparison", "cli"},
+    "errors": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
+    "words": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
+    "visible": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
+    "scratch": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
+    "engines": PRIVATE | {"release", "answer", "learn", "audit", "cli"},
+    "table": (PRIVATE - {"table"}) | {"release", "answer", "learn", "audit", "cli"},
+    "hierarchies": (PRIVATE - {"hierarchies"}) | {"engines", "release", "answer", "learn", "audit", "cli"},
+    "guarantees": (PRIVATE - {"guarantees"}) | {"release", "answer", "learn", "audit", "cli"},
+    "partition": (PRIVATE - {"partition", "guarantees"}) | {"release", "answer", "learn", "audit", "cli"},
     "policy": {"table", "answer", "audit", "vault", "cli"},
     "publication": {"vault", "cli"},  # it audits a release beside earlier ones before it appears
     "warnings": {"vault", "comparison", "cli"},  # they attack groups before these are written
     "vault": {"cli"},  # it audits a release before it appears
     "release": PRIVATE | {"comparison", "audit", "cli"},
     "answer": PRIVATE | {"comparison", "audit", "cli"},
+    "learn": PRIVATE | {"comparison", "audit", "cli"},
     "audit": PRIVATE | {"comparison", "cli"},
 }
 DRIVERS = {"duckdb": "discreet.engines.duckdb", "sqlite3": "discreet.vault.store.database"}

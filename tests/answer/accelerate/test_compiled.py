@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, publish
-from discreet.answer.accelerate import accelerator, coded, grouped, labels
+from discreet.answer.accelerate import accelerator, grouped, labels
 from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.session import Session
 from discreet.publication.publish import publish_groups
 from discreet.release import Release
 from discreet.table import read
+from discreet.values import coded
 
 ROWS = 400
 MEASURES = "COUNT(*) AS n, SUM(pay) AS s, AVG(pay) AS a, MIN(pay) AS least, MEDIAN(pay) AS m"

@@ -17,8 +17,6 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate import sweep
-from discreet.answer.accelerate.cache import Cache
-from discreet.answer.accelerate.coded import to_arrow
 from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
@@ -26,7 +24,9 @@ from discreet.answer.accelerate.sweep import Subject, Wanted
 from discreet.answer.question.question import Question
 from discreet.engines import Engine
 from discreet.errors import EngineError
+from discreet.release.cache import Cache
 from discreet.release.release import Release
+from discreet.values.coded import to_arrow
 
 KEPT = 4  # arguments whose candidates are kept, and keys that are
 TOO_LARGE = 1e150  # to be squared

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.answer.accelerate.coded import to_arrow
 from discreet.answer.accelerate.kernels import Floats, Longs
 from discreet.answer.question.question import Aggregate
+from discreet.values.coded import to_arrow
 
 Array = npt.NDArray[Any]
 SURE = 1 - 1e-9

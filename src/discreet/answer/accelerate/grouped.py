@@ -5,36 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.cache import Cache
-from discreet.answer.accelerate.coded import (
-    DENSE,
-    Coded,
-    code,
-    has_many,
-    narrow,
-    to_arrow,
-    to_numpy,
-    whole,
-    whole_numbers,
-)
-from discreet.answer.accelerate.kernels import Codes, Ints, Longs, distinct, in_order, label, label_too, offsets_of
+from discreet.answer.accelerate.kernels import in_order, label, label_too
 from discreet.engines import Engine
-from discreet.engines.dialect import sql_type
+from discreet.release.cache import Cache
+from discreet.release.groups import CODED, NONE, PUBLICATIONS, Codes, Ints, Longs, read_coded, read_groups
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Promise
+from discreet.values.coded import Coded, code, to_arrow, whole
 
 MOST_COMBINATIONS = 2**16  # of values of several columns, for which an expression is computed at once
 KNOWN = 32  # expressions
-
-NONE = np.zeros(0, np.int32)
-CODED, GROUPS = ("codes", "values"), ""  # a column of the release has a name
 
 Evaluated = tuple[Codes, pa.Array]  # the code of every entry, and the value of an expression for every code
 
@@ -117,49 +102,6 @@ class Entries:
         return f"values of {self.relation} {name}"
 
 
-def read_coded(engine: Engine, relation: str, names: Sequence[str]) -> dict[str, Coded | None]:
-    """Columns as codes; None where nearly every row has a value of its own.
-
-    Whole numbers in a small range leave the engine as their codes: that takes less than the numbers.
-    """
-    columns = {name: exp.column(name, quoted=True) for name in names}
-    kinds = engine.run(exp.select(*columns.values()).from_(named(relation)).limit(0)).schema
-    whole = [name for name, kind in zip(names, kinds.types, strict=True) if pa.types.is_integer(kind)]
-    ranges = {name: each for name, each in _ranges(engine, relation, whole).items() if each is not None}
-    wanted = [_distance(columns[name], *ranges[name]) if name in ranges else columns[name] for name in names]
-    table = engine.run(exp.select(*wanted).from_(named(relation)))
-    found: dict[str, Coded | None] = {}
-    for name, column, kind in zip(names, table.columns, kinds.types, strict=True):
-        if name in ranges:
-            found[name] = Coded(to_numpy(column), whole_numbers(*ranges[name], kind))
-        else:
-            found[name] = None if has_many(column) else code(column)
-    return found
-
-
-def _ranges(engine: Engine, relation: str, names: Sequence[str]) -> dict[str, tuple[int, int] | None]:
-    """The smallest and the largest of columns of whole numbers; None if one is missing, or they are far apart."""
-    if not names:
-        return {}
-    query = exp.select().from_(named(relation))
-    for name in names:
-        column = exp.column(name, quoted=True)
-        gaps = exp.Sub(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column.copy()))
-        query = query.select(exp.Min(this=column), exp.Max(this=column.copy()), gaps)
-    [row] = zip(*(column.to_pylist() for column in engine.run(query).columns), strict=True)
-    found: dict[str, tuple[int, int] | None] = {}
-    for name, low, high, gaps in zip(names, row[::3], row[1::3], row[2::3], strict=True):
-        fits = low is not None and not gaps and high - low < DENSE and low > -(2**62) and high < 2**62
-        found[name] = (low, high) if fits else None
-    return found
-
-
-def _distance(column: exp.Expr, low: int, high: int) -> exp.Expr:
-    """How far a whole number is from the smallest."""
-    number = exp.Sub(this=exp.cast(column.copy(), "BIGINT"), expression=exp.Literal.number(low))
-    return exp.cast(number, sql_type(pa.from_numpy_dtype(narrow(high - low + 1))))
-
-
 def names_in(expression: exp.Expr) -> tuple[str, ...]:
     """The columns that an expression names, each once."""
     return tuple(sorted({column.name for column in expression.find_all(exp.Column)}))
@@ -198,107 +140,12 @@ class Grouped:
 
 def grouped(engine: Engine, promise: Promise, cache: Cache) -> Grouped | None:
     """The groups of a release, from its files as the engine sees them; None if they are not in order."""
-    way = PUBLICATIONS.get(promise.publication)
-    if way is None or promise.sensitive is None:
+    groups = read_groups(engine, promise, cache)
+    if groups is None or promise.sensitive is None:
         return None
-    read, of_rows, of_values = way
-    groups = _kept(cache, promise)
-    if groups is None:
-        groups = read(engine, promise, promise.sensitive)
-        if groups is None:
-            return None
-        cache.put(GROUPS, {"rows": groups.rows, "held": groups.held, "n": groups.n, **groups.values.arrays()})
-    size = np.diff(groups.rows)
-    counted = np.add.reduceat(groups.n, groups.held[:-1], dtype=np.int64) if groups.n.size else np.diff(groups.held)
-    if not np.array_equal(size, counted):
-        return None
-    quasi = Entries(engine, cache, of_rows, groups.rows, NONE)
+    source = PUBLICATIONS[promise.publication]
+    quasi = Entries(engine, cache, source.rows, groups.rows, NONE)
     ascend = in_order(groups.held, groups.values.codes)
-    sensitive = Entries(engine, cache, of_values, groups.held, groups.n, ascend)
+    sensitive = Entries(engine, cache, source.values, groups.held, groups.n, ascend)
     sensitive.keep(promise.sensitive, groups.values)
-    return Grouped(size.astype(np.int32), quasi, sensitive)
-
-
-class _Groups(NamedTuple):
-    """Where the rows and the values of each group start, and of each value its code and how many rows hold it."""
-
-    rows: Longs
-    held: Longs
-    n: Ints
-    values: Coded
-
-
-def _kept(cache: Cache, promise: Promise) -> _Groups | None:
-    """What an earlier process left, if it can be so."""
-    arrays = cache.get(GROUPS, ("rows", "held", "n", *CODED))
-    if arrays is None:
-        return None
-    rows, held, n = arrays["rows"], arrays["held"], arrays["n"]
-    if not (_are_offsets(rows, promise) and _are_offsets(held, promise) and n.dtype == np.int32):
-        return None
-    values = Coded.of(arrays, int(held[-1]))
-    sound = values is not None and n.shape in {(0,), (held[-1],)} and rows[-1] == promise.rows
-    return _Groups(rows, held, n, values) if sound and values is not None and (n > 0).all() else None
-
-
-def _are_offsets(offsets: Longs, promise: Promise) -> bool:
-    return (
-        offsets.shape == (promise.groups + 1,)
-        and offsets.dtype == np.int64
-        and offsets[0] == 0
-        and bool((np.diff(offsets) > 0).all())
-    )
-
-
-def _anatomy(engine: Engine, promise: Promise, sensitive: str) -> _Groups | None:
-    [of_rows] = _columns(engine, "qit file", promise.group)
-    [of_values] = _columns(engine, "st file", promise.group)
-    rows, held = _offsets(of_rows, promise), _offsets(of_values, promise)
-    if rows is None or held is None:
-        return None
-    n = NONE
-    if _ranges(engine, "st file", [promise.count])[promise.count] != (1, 1):
-        [counts] = _columns(engine, "st file", promise.count)
-        n = counts.astype(np.int32)
-    return _Groups(rows, held, n, _values(engine, "st file", sensitive))
-
-
-def _permutation(engine: Engine, promise: Promise, sensitive: str) -> _Groups | None:
-    [row] = _columns(engine, "permuted file", promise.row)
-    same, groups = _columns(engine, "mapping file", promise.row, promise.group)
-    rows = _offsets(groups, promise)
-    if rows is None or not ((np.diff(row) > 0).all() and np.array_equal(row, same)):
-        return None
-    coded = _values(engine, "permuted file", sensitive)
-    held, codes, n = distinct(rows, coded.codes, len(coded.values))
-    return _Groups(rows, held, NONE if n.max(initial=1) == 1 else n, Coded(codes, coded.values))
-
-
-# How the groups of a publication whose rows can be counted are read, and the relations of rows and of values.
-PUBLICATIONS = {
-    "anatomy": (_anatomy, "qit file", "st file"),
-    "permutation": (_permutation, "permuted file", "permuted file"),
-}
-
-
-def _columns(engine: Engine, relation: str, *names: str) -> list[npt.NDArray[Any]]:
-    """Columns of whole numbers, none missing."""
-    query = exp.select(*(exp.column(name, quoted=True) for name in names))
-    return [to_numpy(column) for column in engine.run(query.from_(named(relation))).columns]
-
-
-def _values(engine: Engine, relation: str, name: str) -> Coded:
-    """The sensitive values, however many there are."""
-    coded = read_coded(engine, relation, [name])[name]
-    if coded is None:
-        column = exp.select(exp.column(name, quoted=True)).from_(named(relation))
-        coded = code(engine.run(column).column(0))
-    return coded
-
-
-def _offsets(groups: npt.NDArray[Any], promise: Promise) -> Longs | None:
-    """Where each group starts; None if rows do not lie in the order of groups, all of which have some."""
-    if not groups.size or groups.dtype.kind not in "iu":
-        return None
-    offsets: Longs = offsets_of(groups, int(groups[0]), promise.groups)
-    return offsets if offsets.size and _are_offsets(offsets, promise) else None
+    return Grouped(np.diff(groups.rows).astype(np.int32), quasi, sensitive)

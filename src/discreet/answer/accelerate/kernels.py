@@ -69,46 +69,6 @@ class Candidates(NamedTuple):
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
-def offsets_of(groups: Codes, first: int, count: int) -> Longs:
-    """Where each of `count` groups starts, the first having the number `first`; empty if they are out of order."""
-    offsets = np.zeros(count + 1, np.int64)
-    before = np.int64(-1)
-    for i in range(groups.size):
-        group = np.int64(groups[i]) - first
-        if group < before or group >= count:
-            return np.zeros(0, np.int64)
-        before = group
-        offsets[group + 1] += 1
-    for g in range(count):
-        offsets[g + 1] += offsets[g]
-    return offsets
-
-
-@nb.njit(cache=True, nogil=True, error_model="numpy")
-def distinct(offsets: Longs, codes: Codes, values: int) -> tuple[Longs, Codes, Ints]:
-    """Per group, its distinct codes in their order and how many entries have each."""
-    found = np.empty(offsets.size, np.int64)
-    held, n = np.empty(codes.size, codes.dtype), np.empty(codes.size, np.int32)
-    seen = np.zeros(values, np.int32)
-    end = 0
-    for g in range(offsets.size - 1):
-        start = end
-        for i in range(offsets[g], offsets[g + 1]):
-            code = codes[i]
-            if seen[code] == 0:
-                held[end] = code
-                end += 1
-            seen[code] += 1
-        held[start:end].sort()
-        found[g] = start
-        for i in range(start, end):
-            n[i] = seen[held[i]]
-            seen[held[i]] = 0
-    found[offsets.size - 1] = end
-    return found, held[:end].copy(), n[:end].copy()
-
-
-@nb.njit(cache=True, nogil=True, error_model="numpy")
 def in_order(offsets: Longs, codes: Codes) -> bool:
     """Whether the codes of each group ascend."""
     for g in range(offsets.size - 1):

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.coded import ranked, to_arrow, to_numpy
 from discreet.answer.accelerate.grouped import Entries, names_in
 from discreet.answer.accelerate.kernels import Codes, Counts, Ints, label, label_too, matched
 from discreet.answer.question.grammar import conjuncts
 from discreet.answer.question.question import Question
+from discreet.values.coded import ranked, to_arrow, to_numpy
 
 MOST_LABELS = 2**31 - 2
 SPARSE = 2**12  # so many combinations of keys are numbered anew, by those that occur

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.answer.accelerate.coded import ranked, to_numpy
 from discreet.answer.accelerate.finish import Totals
 from discreet.answer.accelerate.grouped import names_in
 from discreet.answer.accelerate.kernels import Candidates, Counts, Floats, Ints, Longs, fill, matched
 from discreet.answer.accelerate.labels import Labels, NotServed, Part
 from discreet.answer.accelerate.sums import counted, edges, nearest, runs, summed, summed_all, weighed
+from discreet.values.coded import ranked, to_numpy
 
 BLOCK = 2**18  # entries of a side
 NEAREST = {"min": 1, "max": -1}

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from discreet import Policy, publish
-from discreet.answer.accelerate import cache as module
-from discreet.answer.accelerate.cache import Cache
 from discreet.answer.accelerate.grouped import grouped
 from discreet.engines import Engine, connect
 from discreet.release import Release
+from discreet.release import cache as module
+from discreet.release.cache import Cache
 
 ITEM = {"codes": np.arange(5, dtype=np.uint8), "values": np.zeros(0, np.uint8)}
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.answer.accelerate.coded import DENSE, SAMPLE, code, has_many
+from discreet.values.coded import DENSE, SAMPLE, code, has_many
 
 COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "small integers": (pa.int8(), [3, -128, 127, 3]),
