@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from discreet.guarantees import Guarantee
     from discreet.partition.kernels import IntArray
     from discreet.partition.spatial.space import Dimension
+    from discreet.release.manifest import Estimator, Randomness
     from discreet.values.codes import Codes
     from discreet.values.random import RandomSource
 
@@ -56,7 +57,9 @@ class Partition:
     """A way to form groups: what it `sees` of quasi-identifiers, and which promises it `keeps`, if not all.
 
     The one that it `needs` decides about its groups. `options` are what a policy may choose: one of
-    several words, the first unless another is given, or a share, or a number.
+    several words, the first unless another is given, or a share, or a number. `randomness` is by what chance rows of
+    different people come to their groups (see `release/manifest.py`), if that can be said, and `estimator` what
+    answers are then best estimated by.
     """
 
     name: str
@@ -67,11 +70,17 @@ class Partition:
     people: bool = False  # whether it can group people who have several rows
     selects: bool = False  # whether it can be told that only some rows are needed
     options: Mapping[str, tuple[str, ...] | str] = field(default_factory=dict)
+    randomness: Randomness | None = None
+    estimator: Estimator = "even"
 
     @property
     def spatial(self) -> bool:
         """Whether distances or hierarchies matter, and so does every value's place."""
         return self.sees in {"space", "hierarchies"}
+
+    def stated(self, options: Mapping[str, Any]) -> Randomness | None:
+        """What may be said of its chance; nothing where rows may be left out."""
+        return None if options.get("suppression") else self.randomness
 
     def view(self, quasi: Sequence[Quasi]) -> list[Any]:
         """What it sees of quasi-identifiers."""
@@ -110,21 +119,30 @@ PARTITIONS = {
     partition.name: partition
     for partition in (
         Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
-        Partition("deal", "histogram", people=True),
-        Partition("local", "spatial", sees="codes", people=True, options={"cuts": ("blind", "fitted")}),
+        Partition("deal", "histogram", people=True, randomness="dealt"),
+        Partition(
+            "local",
+            "spatial",
+            sees="codes",
+            people=True,
+            options={"cuts": ("blind", "fitted")},
+            randomness="near",
+        ),
         Partition(
             "cluster",
             "spatial.cluster",
             sees="space",
             options={"boundary": ("moved", "fixed"), "tries": NUMBER},
+            randomness="near",
         ),
-        Partition("mondrian", "spatial.mondrian", sees="space", options=CUTS),
-        Partition("topdown", "spatial.topdown", sees="space", selects=True),
+        Partition("mondrian", "spatial.mondrian", sees="space", options=CUTS, randomness="near"),
+        Partition("topdown", "spatial.topdown", sees="space", selects=True, randomness="near"),
         Partition(
             "full_domain",
             "spatial.full_domain",
             sees="hierarchies",
             options={"loss": ("ncp", "discernibility"), "suppression": SHARE},
+            randomness="near",
         ),
         *(Partition(name, "ranges", keeps=("k", "e"), needs="e") for name in RANGES),
     )

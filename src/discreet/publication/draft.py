@@ -25,7 +25,7 @@ from discreet.publication.axes import Axis, present
 from discreet.publication.groups import counts
 from discreet.publication.people import People
 from discreet.release.layouts.file import named
-from discreet.release.manifest import FieldSpec
+from discreet.release.manifest import FieldSpec, Randomness
 from discreet.table import Table
 from discreet.values.codes import Codes
 from discreet.values.names import fresh
@@ -54,12 +54,14 @@ class Prepared:
 class Grouped:
     """The group of every row, -1 where it is left out, and the quasi-identifiers if they were read to form groups.
 
-    `shown` are rows beyond those of the table, where a publication shows any.
+    `shown` are rows beyond those of the table, where a publication shows any. `randomness` is by what chance rows came
+    to their groups; of groups that were given, nothing is known.
     """
 
     groups: npt.NDArray[np.int32]
     axes: Sequence[Axis] = ()
     shown: Any = None
+    randomness: Randomness | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Draft:
     """Private: it still links rows and sensitive values. `groups` is numbered from 0, in row order.
 
     `axes` are the quasi-identifiers where boxes are shown. Where the partition left rows out, `kept` says of every
-    row of the table whether it is here; all the rest is about those that are. `shown` is as in `Grouped`.
+    row of the table whether it is here; all the rest is about those that are. `shown` and `randomness`: see `Grouped`.
     """
 
     table: Table
@@ -80,6 +82,7 @@ class Draft:
     kept: npt.NDArray[np.bool_] | None = None
     shown: Any = None
     people: People | None = None
+    randomness: Randomness | None = None
 
     @cached_property
     def group(self) -> str:

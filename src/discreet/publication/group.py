@@ -20,4 +20,4 @@ def by_partition(prepared: Prepared) -> Grouped:
     wanted = partition.sees != "nothing" or PUBLICATIONS[policy.publication].boxed
     quasi = axes(prepared.table, policy) if wanted else []
     groups = partition.assign(partition.view(quasi), sensitive, guarantee, prepared.secret, policy.options)
-    return Grouped(np.asarray(groups, np.int32), quasi)
+    return Grouped(np.asarray(groups, np.int32), quasi, randomness=partition.stated(policy.options))

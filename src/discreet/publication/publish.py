@@ -20,6 +20,7 @@ from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms, Scale, needed
 from discreet.guarantees.dominance import largest_share
 from discreet.guarantees.harmless import as_told, harmless
+from discreet.partition import PARTITIONS
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
@@ -30,6 +31,7 @@ from discreet.publication.earlier import watched
 from discreet.publication.identified import check_identified
 from discreet.publication.people import People
 from discreet.release import FORMAT, Release
+from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
 from discreet.release.write import Watch, free, write
 from discreet.table import Table, read
@@ -158,7 +160,10 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
         raise InternalError(
             f"the partition `{policy.grouping}` broke the guarantee about people; nothing was published"
         )
-    return Draft(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown, people)
+    return Draft(
+        *(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown, people),
+        randomness=grouped.randomness,
+    )
 
 
 def _write(
@@ -174,7 +179,8 @@ def _write(
     counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
     if draft.people is not None:
         counted["people"] = draft.people.number
-    about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **publication.members(draft)}
+    about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **_of_chance(draft)}
+    about |= publication.members(draft)
     promise = describe(draft.policy, **about)
     release = write(to, promise, publication.files(draft), format=format, progress=progress, watch=watch)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
@@ -245,6 +251,14 @@ def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
     scale = Scale.of(sensitive.domain, policy.sensitive_column) if "scale" in needs else None
     spared = harmless(policy.harmless, sensitive, policy.sensitive or "")
     return Guarantee.of(policy.guarantee, scale, sensitive.counts() if "population" in needs else None, spared)
+
+
+def _of_chance(draft: Draft) -> dict[str, Any]:
+    """What the manifest says of the chance behind the groups, and by what answers are estimated, where it matters."""
+    if LAYOUTS[draft.policy.publication].matching != "counted":
+        return {}
+    estimator = "even" if draft.randomness is None else PARTITIONS[draft.policy.grouping].estimator
+    return {"randomness": draft.randomness, "estimator": estimator}
 
 
 def _of_values(draft: Draft) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,6 +19,11 @@ FORMAT = 1
 NAME = "datapackage.json"
 MOST = 4 << 20  # bytes; one of a thousand columns has a tenth of that
 NEARLY_ALL = 0.9  # a share from which on a value is called known
+# By what chance rows came to their groups. `dealt`: which rows of a value take which of its places is drawn uniformly,
+# and which places there are was decided without looking at quasi-identifiers; `cells`: the same inside each cell of a
+# cut that the release shows; `near`: rows were grouped by their quasi-identifiers.
+Randomness: TypeAlias = Literal["dealt", "cells", "near"]
+Estimator: TypeAlias = Literal["design", "learned", "even"]
 SCHEMA = "https://datapackage.org/profiles/2.0/datapackage.json"
 
 
@@ -140,6 +145,8 @@ class Promise(_Model):
     largest_share: float | None = None
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
     cuts: Literal["blind"] | None = None  # not fitted to the values of the halves; `local` did until it said so
+    randomness: Randomness | None = None  # nothing is said where none of them is surely so, nor by older releases
+    estimator: Estimator | None = None  # what `ask` estimates by unless told otherwise, where it has a choice
     window: Window | None = None
     boxes: tuple[BoxColumn, ...] | None = None
     join: Join | None = None

@@ -8,6 +8,7 @@ from math import isfinite
 from pydantic import ValidationError
 
 from discreet.release.layouts.anatomy import ANATOMY
+from discreet.release.layouts.chance import chance_faults
 from discreet.release.layouts.file import File
 from discreet.release.layouts.full_permutation import FULL_PERMUTATION
 from discreet.release.layouts.generalization import GENERALIZATION
@@ -52,6 +53,7 @@ def _faults(manifest: Manifest) -> Iterator[str]:
     yield from _figures(promise)
     yield from _members(promise, layout)
     yield from layout.faults(promise)
+    yield from chance_faults(promise, layout)
     yield from _names(promise, layout)
     files = layout.files(promise)
     if [resource.name for resource in manifest.resources] != list(files):
