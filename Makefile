@@ -12,7 +12,7 @@ LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publi
 # What Numba compiles, kept between runs.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
-.PHONY: demo fast test long coverage warm lint bench bench-large docs docs-sessions lowest wheel clean
+.PHONY: demo fast test long coverage warm lint bench bench-estimates bench-large docs docs-sessions lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
@@ -55,6 +55,10 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/growing.py
 	$(BIN)/python bench/vault.py
 	$(BIN)/python bench/composition.py
+
+# How far estimates are off on real tables, and how often two standard errors reach the truth; needs DISCREET_DATA.
+bench-estimates: $(STAMP)bench
+	$(BIN)/python bench/estimates.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py
