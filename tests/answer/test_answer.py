@@ -12,7 +12,7 @@ import pytest
 
 import discreet
 from discreet import Policy, open_release, publish
-from discreet.answer.answer import DRAWN, EVEN, assumed
+from discreet.answer.answer import DRAWN, EVEN
 from discreet.errors import MissingExtraError
 
 ENDS = ("", "_stderr", "_low", "_high")
@@ -333,14 +333,14 @@ def test_an_estimate_says_what_it_stands_on(release):
 def test_it_speaks_of_no_stderr_and_no_groups_where_there_are_none(release, tmp_path):
     least = release.ask("SELECT MIN(salary) FROM people WHERE age < 30 AND salary > 60000")
     assert least.rows()[0]["min_salary_stderr"] is None
-    assert least.assumption == assumed(DRAWN, stderr=False, bounds=True)
-    assert least.assumption.startswith("the estimate takes it that inside a group")
+    assert least.assumption == DRAWN.sentence(stderr=False, bounds=True)
+    assert least.assumption.startswith("estimator `even`: the estimate takes it that inside a group")
     rules = Policy(quasi=["age"], sensitive="salary", guarantee={"k": 2, "e": 10}, publication="swap")
     table = pa.table({"age": list(range(40)), "salary": [10 * i % 390 for i in range(40)]})
     shown = discreet.publish(table, rules, to=tmp_path / "swapped", seed=1).ask(
         "SELECT SUM(salary) FROM microdata WHERE age < 9"
     )
     assert shown.assumption == (
-        "the estimate takes it that every row holds the value that it shows; the truth can be far away, "
+        "estimator `even`: the estimate takes it that every row holds the value that it shows; the truth can be far away, "
         "and only low and high are certain"
     )

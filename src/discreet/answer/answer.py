@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from html import escape
@@ -17,18 +18,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWN = 20
-DRAWN = "inside a group anybody may hold any of its values, all equally likely"
-SWAPPED = "every row holds the value that it shows"
 
 
-def assumed(what: str, *, stderr: bool, bounds: bool) -> str:
-    """What estimates stand on, in a sentence that speaks of `stderr`, and of low and high, only where there are any."""
-    takes, far = ("estimate and stderr take", "many stderr") if stderr else ("the estimate takes", "far")
-    sure = ", and only low and high are certain" if bounds else ""
-    return f"{takes} it that {what}; the truth can be {far} away{sure}"
+@dataclass(frozen=True)
+class Basis:
+    """What the estimates of one `estimator` stand on, and how far from the truth they may then be."""
+
+    estimator: str
+    what: str
+    truth: str = "the truth can be {far} away"
+
+    def sentence(self, *, stderr: bool, bounds: bool) -> str:
+        """It speaks of stderr, and of low and high, only where there are any."""
+        takes, far = ("estimate and stderr take", "many stderr") if stderr else ("the estimate takes", "far")
+        sure = ", and only low and high are certain" if bounds else ""
+        return f"estimator `{self.estimator}`: {takes} it that {self.what}; {self.truth.format(far=far)}{sure}"
 
 
-EVEN = assumed(DRAWN, stderr=True, bounds=True)
+DRAWN = Basis("even", "inside a group anybody may hold any of its values, all equally likely")
+SWAPPED = Basis("even", "every row holds the value that it shows")
+EVEN = DRAWN.sentence(stderr=True, bounds=True)
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,13 @@ class Answer:
     table: pa.Table = field(repr=False)
     sql: str = field(repr=False)
     notes: tuple[str, ...] = ()
-    assumes: str = DRAWN
+    basis: Basis = DRAWN
+    estimators: Mapping[str, str] = field(default_factory=dict)  # of each aggregate, or `exact`; see `estimator`
+
+    @property
+    def estimator(self) -> str:
+        """What the question was answered by: `even`, `design` or another; `estimators` says it column by column."""
+        return self.basis.estimator
 
     @property
     def columns(self) -> list[str]:
@@ -72,7 +87,7 @@ class Answer:
             return None
         stderr = any(row[1] is not None for row in found)
         bounds = any(end is not None for row in found for end in row[2:])
-        return assumed(self.assumes, stderr=stderr, bounds=bounds)
+        return self.basis.sentence(stderr=stderr, bounds=bounds)
 
     def to_arrow(self) -> pa.Table:
         return self.table

@@ -1,0 +1,39 @@
+"""Estimators: what makes an estimate and its standard error of a release, one per file; bounds are the same for all."""
+
+from __future__ import annotations
+
+from discreet.answer.estimators.estimator import Asking, Estimated, Estimator
+from discreet.answer.estimators.even import Even
+from discreet.errors import QueryError
+from discreet.release.manifest import Promise
+from discreet.words import nearest
+
+__all__ = ["ESTIMATORS", "Asking", "Estimated", "Estimator", "check_known", "chosen"]
+
+ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even,)}
+
+
+def check_known(name: str | None) -> None:
+    """Raise for what is no estimator at all."""
+    if name is not None and name not in ESTIMATORS:
+        raise QueryError(f"`{name}` is no estimator", hint=nearest(name, ESTIMATORS))
+
+
+def chosen(wanted: str | None, promise: Promise, *, counted: bool) -> type[Estimator]:
+    """The estimator that was asked for, or else the one that the release names; `even` where rows are not counted.
+
+    Which one it is depends on the question and the manifest alone, so that an answer can be had again.
+    """
+    check_known(wanted)
+    if wanted is None:
+        return ESTIMATORS[(promise.estimator or "even") if counted else "even"]
+    found = ESTIMATORS[wanted]
+    if not counted and found is not Even:
+        raise QueryError(
+            f"`{wanted}` needs rows as they are beside the values of their group, which are not asked here",
+            hint='use estimator "even", or ask a release by `anatomy` or `permutation` as it is',
+        )
+    refused = found.why_not(promise)
+    if refused is not None:
+        raise QueryError(refused.why, hint=refused.instead)
+    return found
