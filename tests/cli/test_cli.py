@@ -199,7 +199,8 @@ def test_ask_as_json(run, desk):
     status, out, err = run("ask", desk / "parquet", QUESTION, "--json")
     told = json.loads(out)
     assert (status, err) == (0, "")
-    assert list(told) == ["question", "columns", "rows", "notes"]
+    assert list(told) == ["question", "estimator", "estimators", "columns", "rows", "notes"]
+    assert told["estimator"] == "even"
     assert told["question"] == QUESTION
     assert [list(row) for row in told["rows"]] == [told["columns"]] * 2
 
@@ -233,7 +234,9 @@ def test_ask_with_notes(run, desk):
     assert (status, err) == (0, "")
     first, second = json.loads(out)["notes"]
     assert first.startswith("max_salary: ")
-    assert second.startswith("the estimate takes it that inside a group")  # of a maximum there is no stderr
+    assert second.startswith(
+        "estimator `even`: the estimate takes it that inside a group"
+    )  # of a maximum there is no stderr
 
 
 EXPLAINED = (

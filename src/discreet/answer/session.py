@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
@@ -14,8 +13,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate.accelerator import Choice
-from discreet.answer.accelerate.laid_out import laid_out
-from discreet.answer.answer import DRAWN, SWAPPED, Answer
+from discreet.answer.answer import SWAPPED, Answer
+from discreet.answer.estimators import Estimated, Estimator, check_known, chosen
 from discreet.answer.left_out import LeftOut, about
 from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
@@ -23,8 +22,9 @@ from discreet.answer.matches.boxed import Boxed
 from discreet.answer.matches.boxes import Given, PublishedBoxes, TightBoxes
 from discreet.answer.people import CountOfPeople
 from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends, needed
-from discreet.answer.plan.plan import Plan, plan
-from discreet.answer.plan.shapes import MARK, abstracted, filled, shape
+from discreet.answer.plan.plan import plan
+from discreet.answer.plan.shapes import MARK, abstracted, shape
+from discreet.answer.prepared import Asking, Prepared
 from discreet.answer.question.parse import read_question
 from discreet.answer.question.question import ENDS, Question
 from discreet.engines import connect
@@ -42,23 +42,20 @@ ACROSS_BOXES = (
     ("the estimate takes all values of a label as equally likely; nothing in the release says that they are",),
 )  # what an estimate stands on where a condition cuts through boxes; see `Matches.cut`
 
+UNSTATED = "the release does not state by what chance rows came to their groups: `even` is its only estimator"
+
 
 def ask(
-    release: Release | str | Path, question: str, *, generalized: bool | Given = False, timeout: float | None = None
+    release: Release | str | Path,
+    question: str,
+    *,
+    generalized: bool | Given = False,
+    timeout: float | None = None,
+    estimator: str | None = None,
 ) -> Answer:
     """Answer an SQL aggregate from a release, or from the folder that holds one; see `Release.ask`."""
     opened = release if isinstance(release, Release) else open_release(release)
-    return opened.ask(question, generalized=generalized, timeout=timeout)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A question, its plan, and the plan's query and guards in SQL, perhaps with marks for constants."""
-
-    question: Question
-    plan: Plan
-    sql: str
-    guards: tuple[str, ...]
+    return opened.ask(question, generalized=generalized, timeout=timeout, estimator=estimator)
 
 
 class Session:
@@ -73,6 +70,7 @@ class Session:
         self._asked: dict[Hashable, Prepared] = {}
         self._shapes: dict[Hashable, Prepared] = {}
         self._made: set[str] = set()
+        self._estimators: dict[type[Estimator], Estimator] = {}
         self._closed = False
         promise, resources = release.promise, release.manifest.resources
         self._left_out = LeftOut.of(promise)
@@ -94,53 +92,69 @@ class Session:
             self._engine.close()
             raise
 
-    def ask(self, sql: str, *, generalized: bool | Given = False, timeout: float | None = None) -> Answer:
+    def ask(
+        self,
+        sql: str,
+        *,
+        generalized: bool | Given = False,
+        timeout: float | None = None,
+        estimator: str | None = None,
+    ) -> Answer:
         """Answer one question, in `timeout` seconds if given; if `generalized`, from the boxes of the groups alone."""
         check_timeout(timeout)
+        check_known(estimator)
         with self._lock, within(self._engine, timeout):
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
             if people is not None:
-                return self._people(sql, people, generalized=generalized)
+                return self._people(sql, people, generalized=generalized, estimator=estimator)
             matches = self.matches(generalized=generalized)
+            way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
             prepared = self._prepare(sql, matches)
             with _computed():
-                result = self._accelerated(prepared) if isinstance(matches, Counted) else None
-                if result is None:
-                    self._make(prepared.plan.tables)
-                    self._guard(prepared)
-                    result = self._engine.run(prepared.sql)
-        question = prepared.question
+                estimated = self._estimator(way).answer(self._asking(prepared, matches))
+        question, result = prepared.question, estimated.table
         width = sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
         possibly = self._left_out.notes(question) if self._left_out.most != 0 else _notes(question, result, width)
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
-        notes = (*about(self.release.promise, self._left_out, question), *possibly, *ACROSS_BOXES[cut])
-        assumes = DRAWN if matches.columns else SWAPPED
-        return Answer(sql, result.select(range(width)), prepared.sql, notes, assumes)
+        basis = way.basis if matches.columns else SWAPPED
+        estimators = _estimators(question, matches, basis.estimator, estimated)
+        older = isinstance(matches, Counted) and self.release.promise.estimator is None
+        unstated = (UNSTATED,) * (older and {*estimators.values()} != {"exact"})
+        told = (*about(self.release.promise, self._left_out, question), *unstated, *estimated.notes)
+        return Answer(
+            sql,
+            result.select(range(width)),
+            prepared.sql,
+            (*told, *possibly, *ACROSS_BOXES[cut]),
+            basis,
+            estimators,
+        )
 
-    def _people(self, sql: str, asked: CountOfPeople, *, generalized: bool | Given) -> Answer:
+    def _asking(self, prepared: Prepared, matches: Matches) -> Asking:
+        accelerator = self._accelerator if isinstance(matches, Counted) else None
+        return Asking(prepared, self._engine, self._left_out, accelerator, partial(self._ready, prepared))
+
+    def _estimator(self, way: type[Estimator]) -> Estimator:
+        """An estimator of this release, opened when it is first asked for."""
+        if way not in self._estimators:
+            self._estimators[way] = way.of(self._engine, self.release)
+        return self._estimators[way]
+
+    def _people(self, sql: str, asked: CountOfPeople, *, generalized: bool | Given, estimator: str | None) -> Answer:
         """Count people and not rows."""
+        chosen(estimator, self.release.promise, counted=False)
         if generalized is not False:
             raise QueryError("boxes tell no people apart", hint="ask for COUNT(*), or of the release as it is")
         with _computed():
             self._make({name: self._base[name] for name in ("qit", "st")})
             result, query = asked.answer(self._engine)
-        return Answer(sql, result, query, tuple(about(self.release.promise, self._left_out, asked.question)))
+        notes = tuple(about(self.release.promise, self._left_out, asked.question))
+        return Answer(sql, result, query, notes, estimators={asked.question.aggregates[0].name: "even"})
 
-    def _accelerated(self, prepared: Prepared) -> pa.Table | None:
-        """The answer from the relations of the accelerator; None where it leaves the question to the plan."""
-        found = None if self._accelerator is None else self._accelerator.answers(prepared.question)
-        if found is None:
-            return None
-        result = laid_out(prepared.question, found, self._left_out)
-        if result is not None:
-            return result
-        for name, table in found.items():
-            self._engine.load(name, table, keep=False)
-        return self._engine.run(prepared.plan.layout)
-
-    def explain(self, sql: str, *, generalized: bool | Given = False) -> str:
+    def explain(self, sql: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The statements that make a question's tables from the files, its guards, and the query that answers it."""
+        check_known(estimator)
         with self._lock:
             self._check_open()
             if CountOfPeople.read(sql, self.release.promise) is not None:
@@ -228,9 +242,7 @@ class Session:
                 for query in (found.query, *(guard.query for guard in found.guards))
             )
             _remember(self._shapes, key, Prepared(abstract, found, sql, tuple(guards)))
-        prepared = self._shapes[key]
-        sql, *guards = (filled(text, constants) for text in (prepared.sql, *prepared.guards))
-        return Prepared(question, prepared.plan, sql, tuple(guards))
+        return self._shapes[key].about(question, constants)
 
     def _layout(self, matches: Matches) -> Layout:
         promise = self.release.promise
@@ -281,7 +293,9 @@ class Session:
                 self._engine.load(name, table.query, keep=table.keep)
                 self._made.add(name)
 
-    def _guard(self, prepared: Prepared) -> None:
+    def _ready(self, prepared: Prepared) -> None:
+        """Make the tables of a question, and refuse it where it asks too much of them."""
+        self._make(prepared.plan.tables)
         for guard, sql in zip(prepared.plan.guards, prepared.guards, strict=True):
             found = self._engine.run(sql).column(0)[0].as_py()
             if found > guard.most:
@@ -333,6 +347,14 @@ def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:
         if perhaps:
             then = "that counts as a sum of 0" if aggregate.function == "sum" else "the bounds hold if somebody does"
             yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly nobody matches; {then}"
+
+
+def _estimators(question: Question, matches: Matches, name: str, estimated: Estimated) -> dict[str, str]:
+    """What each aggregate was estimated by; those that the rows as they are tell are `exact`."""
+    return {
+        each.name: "exact" if matches.exact and question.untouched(each) else estimated.others.get(number, name)
+        for number, each in enumerate(question.aggregates)
+    }
 
 
 def _rows(number: int, result: pa.Table) -> str:

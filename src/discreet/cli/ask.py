@@ -22,6 +22,10 @@ def ask(
         bool,
         typer.Option("--generalized", help="Show the bounds that a generalized table with the same groups would give."),
     ] = False,
+    estimator: Annotated[
+        str | None,
+        typer.Option(help="What makes the estimate: even or another; else what the release names."),
+    ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which to give up; 0 for never.", min=0)] = 600,
     memory_limit: Annotated[
         str | None,
@@ -40,12 +44,13 @@ def ask(
         step("opening")
         opened = discreet.open_release(release, memory_limit=memory_limit)
         if explain:
-            print(opened.explain(question, generalized=generalized))
+            print(opened.explain(question, generalized=generalized, estimator=estimator))
             return
         step("answering")
-        answer = opened.ask(question, generalized=generalized, timeout=timeout or None)
+        answer = opened.ask(question, generalized=generalized, timeout=timeout or None, estimator=estimator)
     if json:
-        show.as_json({"question": question, "columns": answer.columns, "rows": answer.rows(), "notes": said(answer)})
+        told = {"question": question, "estimator": answer.estimator, "estimators": dict(answer.estimators)}
+        show.as_json({**told, "columns": answer.columns, "rows": answer.rows(), "notes": said(answer)})
         return
     show.as_table(answer.columns, answer.cells())
     for note in said(answer):

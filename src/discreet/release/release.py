@@ -58,7 +58,14 @@ class Release:
             session: Session = self.__dict__["session"]
             return session
 
-    def ask(self, question: str, *, generalized: bool | Given = False, timeout: float | None = None) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        generalized: bool | Given = False,
+        timeout: float | None = None,
+        estimator: str | None = None,
+    ) -> Answer:
         """Answer an SQL aggregate with estimate, standard error and hard bounds.
 
         If `generalized`, only low and high are told: those that a generalized table with the same groups
@@ -66,13 +73,14 @@ class Release:
         `{1: {"age": (31, 40), "sex": {"f", "m"}, "zipcode": None}}`: from and to of a number or date, a set of
         other values (with None in it if one is missing), or None if the column may hold anything.
 
-        A question that takes longer than `timeout` seconds is not answered.
+        A question that takes longer than `timeout` seconds is not answered. The `estimator` makes estimate and
+        standard error; unless another is named, it is the one that the manifest names, or else `even`.
         """
-        return self.session.ask(question, generalized=generalized, timeout=timeout)
+        return self.session.ask(question, generalized=generalized, timeout=timeout, estimator=estimator)
 
-    def explain(self, question: str, *, generalized: bool | Given = False) -> str:
+    def explain(self, question: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""
-        return self.session.explain(question, generalized=generalized)
+        return self.session.explain(question, generalized=generalized, estimator=estimator)
 
     def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
         """Check the promise from the files alone, and that of the releases before it, if they are there."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from discreet.answer.estimators.estimator import Asking, Estimated, Estimator
+from discreet.answer.estimators.estimator import Estimated, Estimator
 from discreet.answer.estimators.even import Even
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.words import nearest
 
-__all__ = ["ESTIMATORS", "Asking", "Estimated", "Estimator", "check_known", "chosen"]
+__all__ = ["ESTIMATORS", "Estimated", "Estimator", "check_known", "chosen"]
 
 ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even,)}
 

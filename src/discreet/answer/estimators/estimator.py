@@ -1,4 +1,4 @@
-"""What every estimator offers, and what it is given of a question that is being answered."""
+"""What every estimator offers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self
 import pyarrow as pa
 
 from discreet.answer.answer import Basis
-from discreet.answer.question.question import Question
+from discreet.answer.prepared import Asking
 from discreet.engines import Engine
 from discreet.release.manifest import Promise
 from discreet.release.release import Release
@@ -22,30 +22,9 @@ class Refused(NamedTuple):
     instead: str
 
 
-class Asking(Protocol):
-    """A question under way, planned already.
-
-    `relations` are `frame`, a row for every combination of keys (`key_0` and so on), and per aggregate `answer_0` and
-    so on: by key the `estimate` and `stderr` of `even`, `low`, `high`, and how many rows match at `least`.
-    """
-
-    @property
-    def question(self) -> Question: ...
-
-    def direct(self) -> pa.Table:
-        """The answer by `even`, without a stop at its relations."""
-        ...
-
-    def relations(self) -> dict[str, pa.Table]: ...
-
-    def laid_out(self, relations: Mapping[str, pa.Table]) -> pa.Table:
-        """The answer, sorted and cut as asked, from relations in which another estimator put its own figures."""
-        ...
-
-
 @dataclass(frozen=True)
 class Estimated:
-    """An answer as it was laid out, what is to be said beside it, and which aggregates (by number) another estimated."""
+    """An answer as it was laid out, what is to be said beside it, and which aggregates (by number) `others` made."""
 
     table: pa.Table
     notes: tuple[str, ...] = ()

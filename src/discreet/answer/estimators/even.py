@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import ClassVar, Self
 
 from discreet.answer.answer import DRAWN, Basis
-from discreet.answer.estimators.estimator import Asking, Estimated, Refused
+from discreet.answer.estimators.estimator import Estimated, Refused
+from discreet.answer.prepared import Asking
 from discreet.engines import Engine
 from discreet.release.manifest import Promise
 from discreet.release.release import Release

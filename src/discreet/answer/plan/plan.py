@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -39,6 +40,20 @@ class Plan:
     guards: tuple[Guard, ...]
     query: exp.Query
     layout: exp.Query  # its last step alone, over relations that somebody else may supply
+
+    @cached_property
+    def wide(self) -> exp.Select:
+        """The relations that the layout is made from, side by side: the frame, then those of each aggregate."""
+        [inner] = [each for each in self.layout.find_all(exp.Subquery) if each.alias == "answer"]
+        keys = [each.unalias() for each in inner.this.expressions if each.alias.startswith("by_key_")]
+        query = select(*(key.copy() for key in keys), source="frame") if keys else select("one", source="frame")
+        for number, each in enumerate(inner.this.args.get("joins") or ()):
+            query.append("joins", each.copy())
+            for part in (*ENDS, "least"):
+                column = exp.column(part, table=f"answer_{number}")
+                query.append("expressions", exp.alias_(column, f"{part}_{number}", copy=False))
+        query.set("with_", self.query.args["with_"].copy())
+        return query
 
 
 def plan(question: Question, layout: Layout, statistics: Statistics) -> Plan:

@@ -1,0 +1,99 @@
+"""A question that is planned, and a question that is being answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+from sqlglot import Dialect, exp
+
+from discreet.answer.accelerate.accelerator import Choice
+from discreet.answer.accelerate.laid_out import laid_out
+from discreet.answer.left_out import LeftOut
+from discreet.answer.plan.plan import Plan
+from discreet.answer.plan.shapes import filled
+from discreet.answer.question.question import ENDS, Question
+from discreet.engines import Engine
+
+PARTS = (*ENDS, "least")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A question, its plan, and the plan's query and guards in SQL, perhaps with marks for `constants`."""
+
+    question: Question
+    plan: Plan
+    sql: str
+    guards: tuple[str, ...]
+    constants: tuple[str, ...] = ()
+
+    def about(self, question: Question, constants: list[str]) -> Prepared:
+        """The same for a question of this shape, which has such constants."""
+        sql, *guards = (filled(text, constants) for text in (self.sql, *self.guards))
+        return replace(self, question=question, sql=sql, guards=tuple(guards), constants=tuple(constants))
+
+    def text(self, query: exp.Expr, dialect: type[Dialect]) -> str:
+        """Another query over the relations of the plan."""
+        return filled(query.sql(dialect=dialect, pretty=True), [*self.constants])
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A question under way: what an estimator is given.
+
+    `relations` are `frame`, a row for every combination of keys (`key_0` and so on), and per aggregate `answer_0` and
+    so on: by key the `estimate` and `stderr` of `even`, `low`, `high`, and how many rows match at `least`.
+    """
+
+    prepared: Prepared
+    engine: Engine
+    left_out: LeftOut
+    accelerator: Choice | None  # another way to the relations, if rows are counted
+    ready: Callable[[], None]  # makes the tables of the plan
+
+    @property
+    def question(self) -> Question:
+        return self.prepared.question
+
+    def direct(self) -> pa.Table:
+        """The answer by `even`, without a stop at its relations where that takes longer."""
+        found = self._accelerated()
+        if found is not None:
+            return self.laid_out(found)
+        self.ready()
+        return self.engine.run(self.prepared.sql)
+
+    def relations(self) -> dict[str, pa.Table]:
+        """By the accelerator, or by the plan."""
+        found = self._accelerated()
+        return self._planned() if found is None else found
+
+    def laid_out(self, relations: Mapping[str, pa.Table]) -> pa.Table:
+        """The answer, sorted and cut as asked, from relations in which another estimator may have put its figures."""
+        result = laid_out(self.question, relations, self.left_out)
+        if result is not None:
+            return result
+        for name, table in relations.items():
+            self.engine.load(name, table, keep=False)
+        return self.engine.run(self.prepared.plan.layout)
+
+    def _accelerated(self) -> dict[str, pa.Table] | None:
+        return None if self.accelerator is None else self.accelerator.answers(self.question)
+
+    def _planned(self) -> dict[str, pa.Table]:
+        """All relations of the plan, from one query."""
+        self.ready()
+        found = self.engine.run(self.prepared.text(self.prepared.plan.wide, self.engine.dialect))
+        keys = found.select(range(max(len(self.question.keys), 1)))
+        answers = {
+            f"answer_{number}": pa.table(
+                {
+                    **dict(zip(keys.column_names, keys.columns, strict=True)),
+                    **{part: found.column(f"{part}_{number}") for part in PARTS},
+                }
+            )
+            for number in range(len(self.question.aggregates))
+        }
+        return {"frame": keys, **answers}
