@@ -19,6 +19,7 @@ def test_public_names_are_pinned():
         "compare",
         "metrics",
         "open_release",
+        "pool",
         "publish",
         "read",
         "verify",

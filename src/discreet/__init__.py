@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from discreet.audit.metrics import metrics
     from discreet.audit.several import audit
     from discreet.comparison import compare
+    from discreet.learn.pool import pool
     from discreet.policy import Policy
     from discreet.publication.publish import publish
     from discreet.release import open_release, verify
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from discreet.vault.vault import Vault
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "Vault", "ask", "audit", "compare", "metrics", "open_release", "publish", "read", "verify"]
+__all__ = ["Policy", "Vault", "ask", "audit", "compare", "metrics", "open_release", "pool", "publish", "read", "verify"]
 
 _HOMES = {
     "Policy": "discreet.policy",
@@ -27,6 +28,7 @@ _HOMES = {
     "compare": "discreet.comparison",
     "metrics": "discreet.audit.metrics",
     "open_release": "discreet.release",
+    "pool": "discreet.learn.pool",
     "publish": "discreet.publication.publish",
     "read": "discreet.table",
     "verify": "discreet.release",

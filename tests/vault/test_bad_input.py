@@ -280,7 +280,7 @@ def test_a_full_disk_while_releasing(place, room):
     inspect(place / "vault")
 
 
-@pytest.mark.parametrize("step", ["_stored", "verify_alone", "_settle", "reveal"])
+@pytest.mark.parametrize("step", ["_stored", "verify_alone", "settle", "reveal"])
 @pytest.mark.parametrize(
     "error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
 )

@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from discreet.answer.question.question import ENDS
-from discreet.errors import MissingExtraError
+from discreet.values import frames
 from discreet.visible import in_a_line
 
 if TYPE_CHECKING:
@@ -93,18 +93,10 @@ class Answer:
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
-        try:
-            import pandas as pd  # noqa: F401 - pyarrow needs it
-        except ImportError:
-            raise MissingExtraError("pandas is not installed", hint="pip install 'discreet[pandas]'") from None
-        return self.table.to_pandas()
+        return frames.to_pandas(self.table)
 
     def to_polars(self) -> pl.DataFrame:
-        try:
-            import polars as pl
-        except ImportError:
-            raise MissingExtraError("Polars is not installed", hint="pip install 'discreet[polars]'") from None
-        return pl.DataFrame(self.table)
+        return frames.to_polars(self.table)
 
     def __len__(self) -> int:
         return len(self.table)

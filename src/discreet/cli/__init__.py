@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import discreet
-from discreet.cli import ask, audit, compare, demo, inspect, publish, show, vault, verify
+from discreet.cli import ask, audit, compare, demo, draw, inspect, learn, publish, show, vault, verify
 from discreet.errors import DiscreetError, PolicyError, UnacceptedError
 
 app = typer.Typer(
@@ -22,7 +22,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (inspect.inspect, compare.compare, publish.publish, ask.ask, verify.verify, audit.audit, demo.demo):
+COMMANDS = (
+    *(inspect.inspect, compare.compare, publish.publish, ask.ask, learn.learn, draw.draw),
+    *(verify.verify, audit.audit, demo.demo),
+)
+for command in COMMANDS:
     app.command(no_args_is_help=command is not demo.demo)(command)
 app.add_typer(vault.app)
 

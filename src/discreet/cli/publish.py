@@ -30,6 +30,9 @@ def publish(
         typer.Option(help="An earlier release of the same people: refuse one that tells too much together with it."),
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="The format of the data files.")] = Form.parquet,
+    plausible: Annotated[
+        int | None, typer.Option(help="Add so many plausible tables, drawn from the other files alone.")
+    ] = None,
     memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
     seed: Annotated[
         int | None, typer.Option(help="For tests only: the release will say that it is not for publication.")
@@ -48,7 +51,7 @@ def publish(
     from discreet.publication import PUBLICATIONS
     from discreet.publication.publish import STEPS
 
-    with show.warnings(), show.steps(1 + len(STEPS)) as step:
+    with show.warnings(), show.steps(1 + len(STEPS) + (plausible is not None)) as step:
         step("reading")
         with discreet.read(file, memory_limit=memory_limit) as table:
             rules = discreet.Policy.load(policy, check=unfit(table.columns))
@@ -61,6 +64,7 @@ def publish(
                 seed=seed,
                 strict=strict,
                 format=form.value,
+                plausible=plausible,
                 progress=step,
             )
     left_out, suppressed = release.withheld, release.suppressed
@@ -74,6 +78,8 @@ def publish(
     print(f"{to}: {first}")
     for line in more:
         print(f"  {line}")
+    if promise.plausible is not None:
+        print(f"  plausible tables: {promise.plausible.tables}, drawn from the other files alone")
     if rules.person is None and not rules.identifiers:
         print("  taken for granted: that every row is another person; the policy has no identifier to tell")
     print("  not promised: that nobody learns anything new; see the page on the promise in the docs")

@@ -27,9 +27,10 @@ from discreet.partition.kernels import IntArray, MarkArray, UIntArray, below, sh
 from discreet.partition.ranges.stretches import wide
 from discreet.policy import Policy
 from discreet.policy.meant import Meant
-from discreet.publication.draft import Draft, Grouped, Prepared, ascending, number, store_rows
+from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.publication.publication import Publication
 from discreet.release.manifest import Promise, TableSpec, Window
+from discreet.release.rows import ascending, number, store_rows
 from discreet.release.write import FileToWrite
 from discreet.values.names import fresh
 from discreet.values.random import RandomSource

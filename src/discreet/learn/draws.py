@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from discreet.errors import InputError
 from discreet.learn.view import View
+from discreet.release.layouts.plausible import LEAST, MOST
 from discreet.values.coded import narrow
 from discreet.values.random import RandomSource
 
 Name: TypeAlias = Literal["learned", "even"]
 Progress: TypeAlias = Callable[[str], None]
 
-LEAST, MOST = 2, 1000  # tables: one alone has no spread
+VERSION = 1  # of the models: another draws other tables by the same secret
 STEPS = 100  # how often a model says what it is doing
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,12 @@ class View:
     held: npt.NDArray[np.int32]
     values: pa.Array
     sensitive: str
+    person: dict[str, Coded] = field(default_factory=dict)  # who each row is of, where people may have several
+
+    @property
+    def shown(self) -> dict[str, Coded]:
+        """All that stands on a row."""
+        return {**self.quasi, **self.person}
 
     @property
     def rows(self) -> int:
@@ -42,28 +48,33 @@ class View:
         return self.starts.size - 1
 
     @classmethod
-    def of(cls, release: Release) -> View:
+    def of(cls, release: Release, *, cache: Cache | None = None) -> View:
         """Read a release; cost: its files once, and sorting the distinct values of each column."""
         promise = release.promise
-        source = PUBLICATIONS.get(promise.publication)
-        if source is None:
-            raise ReleaseError(
-                f"plausible tables cannot be drawn from a release by `{promise.publication}`: it does not show rows"
-                " as they are beside the values of their group",
-                hint="publish by `anatomy` or `permutation`, or ask this release as it is",
-            )
+        check_shows_rows(promise.publication)
         with closing(connect(groups=promise.groups)) as engine:
             load_files(engine, release.path, release.manifest)
-            groups = read_groups(engine, promise, Cache.of(release))
+            groups = read_groups(engine, promise, cache or Cache.of(release))
             if groups is None:
                 raise ReleaseError(
                     "the rows of the release are not in the order of its groups, or are not as many as its values",
                     hint="check it with `discreet verify`",
                 )
-            quasi = read_all(engine, source.rows, promise.quasi)
-        held = _present(Coded(_places(groups), groups.values.values))
-        compact = {name: _present(coded) for name, coded in quasi.items()}
-        return cls(groups.rows, compact, held.codes.astype(np.int32), held.values, promise.sensitive_column)
+            shown = read_all(engine, PUBLICATIONS[promise.publication].rows, promise.shown)
+        held = present(Coded(_places(groups), groups.values.values))
+        compact = {name: present(coded) for name, coded in shown.items()}
+        quasi = {name: compact.pop(name) for name in promise.quasi}
+        return cls(groups.rows, quasi, held.codes.astype(np.int32), held.values, promise.sensitive_column, compact)
+
+
+def check_shows_rows(publication: str) -> None:
+    """Raise unless a publication shows what tables can be drawn from."""
+    if publication not in PUBLICATIONS:
+        raise ReleaseError(
+            f"plausible tables cannot be drawn from a release by `{publication}`: it does not show rows as they are"
+            " beside the values of their group",
+            hint="`anatomy` and `permutation` do; a release by another publication can be asked as it is",
+        )
 
 
 def _places(groups: Groups) -> npt.NDArray[np.int32]:
@@ -77,7 +88,7 @@ def _places(groups: Groups) -> npt.NDArray[np.int32]:
     return held[np.lexsort((held, of))]
 
 
-def _present(coded: Coded) -> Coded:
+def present(coded: Coded) -> Coded:
     """The same with codes for values that occur only."""
     occurs = np.bincount(coded.codes, minlength=len(coded.values)) > 0
     if occurs.all():

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.engines import connect
 from discreet.engines.dialect import fingerprint, wide_integer
 from discreet.errors import DiscreetWarning, InternalError
 from discreet.guarantees import Guarantee, Histograms
@@ -172,24 +170,3 @@ def _beside(query: exp.Select, relation: str) -> exp.Select:
     """The rows of a query, and beside each the row of a relation at the same place."""
     query.append("joins", exp.Join(this=named(relation), method="POSITIONAL"))
     return query
-
-
-def ascending(name: str) -> exp.Ordered:
-    """Sort by a column, missing values last."""
-    return exp.Ordered(this=exp.column(name, quoted=True), nulls_first=False)
-
-
-def number(name: str) -> FieldSpec:
-    """A column that we add to a data file."""
-    return FieldSpec(name=name, type="integer")
-
-
-def store_rows(rows: pa.Table, path: Path, *, order: Sequence[str] = ()) -> None:
-    """Write rows, as they are or in order, with an engine of their own: files are written side by side."""
-    engine = connect(private=True)
-    try:
-        engine.load("rows", rows, keep=False)
-        found = exp.select("*").from_("rows")
-        engine.store(found.order_by(*map(ascending, order)) if order else found, path)
-    finally:
-        engine.close()

@@ -21,10 +21,11 @@ from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
 from discreet.policy.meant import Meant
 from discreet.publication.axes import present
-from discreet.publication.draft import Draft, number, store_rows
+from discreet.publication.draft import Draft
 from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
+from discreet.release.rows import number, store_rows
 from discreet.release.write import FileToWrite
 from discreet.values.codes import Codes
 

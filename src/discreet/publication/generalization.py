@@ -16,11 +16,12 @@ from sqlglot import exp
 
 from discreet.engines import connect
 from discreet.engines.dialect import repeat_rows
-from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.publication.draft import Draft
 from discreet.publication.groups import Boxes, Groups, field_of, sides
 from discreet.publication.publication import Publication
 from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import FieldSpec, TableSpec
+from discreet.release.rows import ascending, number, store_rows
 from discreet.release.write import FileToWrite
 from discreet.values.names import fresh
 

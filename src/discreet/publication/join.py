@@ -23,13 +23,14 @@ from discreet.partition import PARTITIONS
 from discreet.partition.spatial.join.join import join
 from discreet.policy import Policy
 from discreet.policy.meant import Meant
-from discreet.publication.draft import Draft, Grouped, Prepared, number, store_rows
+from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.publication.external import joint_axes
 from discreet.publication.generalization import labels_file
 from discreet.publication.groups import Boxes, sides
 from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.manifest import Join, Promise, TableSpec
+from discreet.release.rows import number, store_rows
 from discreet.release.write import FileToWrite
 
 VARIANTS = ("refinement", "direct")

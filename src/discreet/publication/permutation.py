@@ -15,10 +15,11 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.publication.draft import Draft, ascending, number, store_rows
+from discreet.publication.draft import Draft
 from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.manifest import TableSpec
+from discreet.release.rows import ascending, number, store_rows
 from discreet.release.write import FileToWrite
 
 

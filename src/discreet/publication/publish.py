@@ -33,7 +33,7 @@ from discreet.publication.people import People
 from discreet.release import FORMAT, Release
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
-from discreet.release.write import Watch, free, write
+from discreet.release.write import Extend, Watch, free, write
 from discreet.table import Table, read
 from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
@@ -56,17 +56,19 @@ def publish(
     seed: int | None = None,
     strict: bool = False,
     format: Literal["parquet", "csv"] = "parquet",
+    plausible: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
 
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
-    ones of the same people would tell more of somebody than is promised is refused.
+    ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
+    tables are added, drawn from the other files of the release alone.
 
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication. What is doubtful is
     warned about (`DiscreetWarning`), unless the policy accepts it; if `strict`, it stops the release.
-    `progress` is told each of `STEPS` as it starts.
+    `progress` is told each of `STEPS` as it starts, and of `learning` after `writing` if there is any.
     """
     free(Path(to))
     if format not in FORMATS:
@@ -76,6 +78,7 @@ def publish(
             "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
             hint="pass public=…, or --public FILE" if public is None else 'set publication = "join", or leave it out',
         )
+    extend = None if plausible is None else _extension(plausible, policy, progress)
     secret, before = RandomSource(seed), opened_earlier(earlier, policy)
     with ExitStack() as opened:
         private = _opened(table, opened)
@@ -94,8 +97,17 @@ def publish(
         for check_groups in AFTER:
             doubts += check_groups(made)
         warned = judged(doubts, policy, strict=strict)
-        written = _write(made, to=Path(to), format=format, progress=progress, watch=watched(before))
+        written = _write(made, to=Path(to), format=format, progress=progress, watch=watched(before), extend=extend)
         return replace(written, warnings=warned)
+
+
+def _extension(tables: int, policy: Policy, progress: Callable[[str], None]) -> Extend:
+    """What adds plausible tables to a release; it is given the folder of the written files, and nothing else."""
+    from discreet.learn.resource import extension
+    from discreet.learn.view import check_shows_rows
+
+    check_shows_rows(policy.publication)
+    return extension(tables, progress=progress)
 
 
 def _opened(source: Any, opened: ExitStack) -> Table:
@@ -173,6 +185,7 @@ def _write(
     format: Literal["parquet", "csv"],
     progress: Callable[[str], None],
     watch: Watch | None = None,
+    extend: Extend | None = None,
 ) -> Release:
     """Write a draft; the release says how many rows of the table are not in it."""
     publication, rows = PUBLICATIONS[draft.policy.publication], int(draft.groups.size)
@@ -182,7 +195,8 @@ def _write(
     about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **_of_chance(draft)}
     about |= publication.members(draft)
     promise = describe(draft.policy, **about)
-    release = write(to, promise, publication.files(draft), format=format, progress=progress, watch=watch)
+    files = publication.files(draft)
+    release = write(to, promise, files, format=format, progress=progress, watch=watch, extend=extend)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
     return replace(release, withheld=draft.table.rows - rows - suppressed, suppressed=suppressed)
 

@@ -21,12 +21,13 @@ import pyarrow as pa
 from discreet.errors import Mistake
 from discreet.policy import Policy
 from discreet.policy.meant import Meant
-from discreet.publication.draft import Draft, number, store_rows
+from discreet.publication.draft import Draft
 from discreet.publication.full_permutation import quasi
 from discreet.publication.publication import Publication
 from discreet.release.layouts.file import link
 from discreet.release.layouts.slicing import file_of
 from discreet.release.manifest import TableSpec
+from discreet.release.rows import number, store_rows
 from discreet.release.write import FileToWrite
 from discreet.values.codes import Codes
 from discreet.words import nearest

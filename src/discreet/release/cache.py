@@ -26,7 +26,7 @@ from discreet.release.release import Release
 
 SWITCH = "DISCREET_CACHE"
 FORMAT = 1  # of what is kept
-LARGE = 1_000_000  # rows; of less it is derived as fast as it is found
+LARGE = 1_000_000  # rows; of less, groups and codes are derived as fast as they are found
 MOST_BYTES = 4 * 2**30
 
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -39,10 +39,14 @@ class Cache:
         self._folder = folder
 
     @classmethod
-    def of(cls, release: Release) -> Cache:
-        """The cache of a release."""
+    def of(cls, release: Release, *, least: int | None = None) -> Cache:
+        """The cache of a release of at `least` so many rows; of a smaller one nothing is kept."""
         set_to = os.environ.get(SWITCH, "")
-        if set_to.lower() == "off" or release.promise.rows < LARGE or not hasattr(os, "geteuid"):
+        if (
+            set_to.lower() == "off"
+            or release.promise.rows < (LARGE if least is None else least)
+            or not hasattr(os, "geteuid")
+        ):
             return cls(None)
         told = hashlib.sha256(str(FORMAT).encode())
         for resource in release.manifest.resources:

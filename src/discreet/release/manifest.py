@@ -113,6 +113,14 @@ class Join(_Model):
     people: int
 
 
+class PlausibleTables(_Model):
+    """How many plausible tables there are, by which model, and how far its chains were apart, if it has any."""
+
+    tables: int
+    model: Literal["learned", "even"]
+    rhat: float | None = None  # 1 if they agree
+
+
 Member = TypeVar("Member", bound=BaseModel)
 
 
@@ -147,6 +155,7 @@ class Promise(_Model):
     cuts: Literal["blind"] | None = None  # not fitted to the values of the halves; `local` did until it said so
     randomness: Randomness | None = None  # nothing is said where none of them is surely so, nor by older releases
     estimator: Estimator | None = None  # what `ask` estimates by unless told otherwise, where it has a choice
+    plausible: PlausibleTables | None = None
     window: Window | None = None
     boxes: tuple[BoxColumn, ...] | None = None
     join: Join | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.release.layouts import layout_of
+from discreet.release.layouts import layout_of, plausible
 from discreet.release.layouts.file import quoted
 from discreet.release.manifest import Manifest
 from discreet.visible import in_markdown
@@ -33,7 +33,7 @@ def readme(manifest: Manifest) -> str:
         warning += f"\nThe largest share of one value: {in_markdown(promise.told_share())}.\n"
     return f"""# {in_markdown(promise.table)}
 {warning}
-{_inert(layout_of(promise).readme(manifest), manifest)}
+{_inert(layout_of(promise).readme(manifest), manifest)}{_inert(plausible.readme(manifest), manifest)}
 `discreet ask` adds bounds that contain the truth, and standard errors where there are any; `discreet
 verify` checks from these files what they promise.
 """

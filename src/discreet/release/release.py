@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -19,6 +19,8 @@ from discreet.visible import in_a_line
 if TYPE_CHECKING:
     from discreet.answer import Answer, Session
     from discreet.answer.matches.boxes import Given
+    from discreet.learn.draws import Name
+    from discreet.learn.plausible import Plausible
     from discreet.release.verify import Report
 
 OPENING = Lock()  # of sessions
@@ -81,6 +83,19 @@ class Release:
     def explain(self, question: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""
         return self.session.explain(question, generalized=generalized, estimator=estimator)
+
+    def plausible(
+        self, tables: int = 20, *, model: Name = "learned", progress: Callable[[str], None] = lambda _: None
+    ) -> Plausible:
+        """Complete tables that the release could have been made of, for any analysis; see `discreet.pool`.
+
+        In each of them every group's values are given to its rows: as a model says that was fitted to the files
+        alone (`learned`), or by chance (`even`). They come from the release if it carries so many, else they are drawn
+        once and kept in the cache outside of it. `progress` is told what is being done.
+        """
+        from discreet.learn.plausible import plausible
+
+        return plausible(self, tables, model=model, progress=progress)
 
     def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
         """Check the promise from the files alone, and that of the releases before it, if they are there."""

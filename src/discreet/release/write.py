@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from discreet.errors import DiscreetError, ReleaseError, VerificationError
 from discreet.release import readme
@@ -36,6 +36,10 @@ class FileToWrite:
     name: str
     table: TableSpec
     store: Callable[[Path], None]
+
+
+# A file more, made of nothing but the folder of a release that is otherwise whole; and what its manifest says then.
+Extend: TypeAlias = Callable[[Path], tuple[Promise, FileToWrite]]
 
 
 def _nothing(_: Path) -> None:
@@ -59,6 +63,9 @@ class Watch:
     ending: Literal["draft", "partial"] = "draft"
 
 
+SILENT = Watch()
+
+
 def write(
     to: Path,
     promise: Promise,
@@ -67,15 +74,21 @@ def write(
     format: Literal["parquet", "csv"],
     progress: Callable[[str], None],
     watch: Watch | None = None,
+    extend: Extend | None = None,
 ) -> Release:
-    """Write, verify, and only then publish under the name `to`."""
-    watch = watch or Watch()
-    with _hidden(to, watch) as folder:
+    """Write, extend by what is made of the files, verify, and only then publish under the name `to`."""
+    watch = watch or SILENT
+    with hidden(to, watch) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(files)) as threads:
             resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
         manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise)
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
+        if extend is not None:
+            extended, file = extend(folder)
+            resources = (*resources, _stored(file, folder, format))
+            manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended)
+            (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
         progress("verifying")
         report = verify_alone(folder)
@@ -83,7 +96,7 @@ def write(
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
             raise VerificationError(f"the release was not written because it did not verify: {broken}")
         watch.verified(folder)
-        _settle(folder)
+        settle(folder)
         watch.settled(folder)
         reveal(folder, to)
     return Release(to, manifest)
@@ -122,7 +135,7 @@ def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) 
 
 
 @contextmanager
-def _hidden(to: Path, watch: Watch) -> Iterator[Path]:
+def hidden(to: Path, watch: Watch = SILENT) -> Iterator[Path]:
     """A folder beside the target that is gone when anything fails; nobody else's until it is verified."""
     free(to)
     new = [parent for parent in to.parents if not parent.exists()]
@@ -162,7 +175,7 @@ def _remove(folder: Path, watch: Watch) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _settle(folder: Path) -> None:
+def settle(folder: Path) -> None:
     """Make the files durable, their times silent, and the folder anyone's to read."""
     umask = os.umask(0)
     os.umask(umask)

@@ -22,6 +22,10 @@ class Coded:
     codes: npt.NDArray[Any]
     values: pa.Array
 
+    def decode(self) -> pa.Array:
+        """The column itself."""
+        return self.values.take(to_arrow(self.codes))
+
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Both as arrays that can be kept."""
         sink = pa.BufferOutputStream()

@@ -7,6 +7,7 @@ from math import isfinite
 
 from pydantic import ValidationError
 
+from discreet.release.layouts import plausible
 from discreet.release.layouts.anatomy import ANATOMY
 from discreet.release.layouts.chance import chance_faults
 from discreet.release.layouts.file import File
@@ -20,7 +21,7 @@ from discreet.release.layouts.swap import SWAP
 from discreet.release.manifest import Manifest, Promise
 from discreet.values.names import fresh
 
-__all__ = ["LAYOUTS", "File", "Layout", "Tally", "layout_of", "manifest_fault"]
+__all__ = ["LAYOUTS", "File", "Layout", "Tally", "files_of", "layout_of", "manifest_fault"]
 
 MOST_ROWS = 1 << 40
 LAYOUTS = {
@@ -39,6 +40,12 @@ def layout_of(promise: Promise) -> Layout:
     return LAYOUTS[promise.publication]
 
 
+def files_of(promise: Promise) -> dict[str, File]:
+    """The data files of a release: those of its publication, and plausible tables if it has any."""
+    more = {} if promise.plausible is None else {plausible.NAME: plausible.file(promise)}
+    return {**layout_of(promise).files(promise), **more}
+
+
 def manifest_fault(manifest: Manifest) -> str | None:
     """How a manifest differs from the layout of its publication, if it does."""
     return next(_faults(manifest), None)
@@ -55,7 +62,8 @@ def _faults(manifest: Manifest) -> Iterator[str]:
     yield from layout.faults(promise)
     yield from chance_faults(promise, layout)
     yield from _names(promise, layout)
-    files = layout.files(promise)
+    yield from plausible.faults(promise, layout)
+    files = files_of(promise)
     if [resource.name for resource in manifest.resources] != list(files):
         yield f"it has other tables than {' and '.join(f'`{name}`' for name in files)}"
         return

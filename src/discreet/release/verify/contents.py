@@ -20,7 +20,8 @@ from sqlglot import exp, parse_one
 
 from discreet.engines import Engine, connect
 from discreet.errors import DiscreetError, EngineError, InputError
-from discreet.release.layouts import layout_of
+from discreet.release.layouts import files_of, layout_of
+from discreet.release.layouts import plausible as beside
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.relations import load_file
@@ -28,6 +29,7 @@ from discreet.release.verify.check import Check, check
 from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
 from discreet.release.verify.people import people
+from discreet.release.verify.plausible import plausible
 from discreet.release.verify.shares import OTHERS, largest_share, spare
 from discreet.values.columns import kind_of, may_be
 
@@ -44,6 +46,7 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
                 yield from _rows(engine, manifest.discreet)
                 yield from people(engine, manifest.discreet)
                 yield from layout_of(manifest.discreet).checks(engine, manifest.discreet)
+                yield from plausible(engine, manifest.discreet)
                 yield check("order", order.result(), "rows follow their content: the source's order left no trace")
     except (EngineError, InputError, pa.ArrowException, OSError, ValueError) as error:
         reason = error.message if isinstance(error, DiscreetError) else type(error).__name__
@@ -56,7 +59,7 @@ def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     """Load the files and read them as `qit` and `st`; say what is wrong with their columns."""
     promise = manifest.discreet
     layout = layout_of(promise)
-    for name, file in layout.files(promise).items():
+    for name, file in files_of(promise).items():
         resource = manifest.resource(name)
         if not _fits(folder / resource.path, resource):
             return f"`{resource.path}` has other columns, or of other types, than the manifest says"
@@ -211,7 +214,11 @@ def _wild(type_: pa.DataType, promise: Promise) -> str:
 
 def _order(folder: Path, manifest: Manifest) -> str | None:
     """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
-    for files, columns, strict in layout_of(manifest.discreet).orders(manifest.discreet):
+    promise = manifest.discreet
+    orders = layout_of(promise).orders(promise)
+    if promise.plausible is not None:
+        orders.append(((beside.NAME,), beside.file(promise).columns, False))
+    for files, columns, strict in orders:
         resources = [manifest.resource(name) for name in files]
         rows = _beside([_batches(folder, resource) for resource in resources])
         if first_disorder(rows, columns, strict=strict) is not None:

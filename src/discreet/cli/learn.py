@@ -1,0 +1,37 @@
+"""`discreet learn`: write a release once more, with plausible tables beside its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli import show
+
+
+def learn(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    tables: Annotated[int, typer.Option(help="How many plausible tables.")] = 20,
+    to: Annotated[
+        Path | None, typer.Option(help="The folder to make; it must not exist. Else RELEASE-plausible.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write a release once more, with plausible tables drawn from its files by a model that was fitted to them alone.
+
+    The release itself stays as it is, and its data files are the new one's, byte for byte.
+
+    Example: discreet learn releases/2026-11 --tables 20 --to releases/2026-11-plausible
+    """
+    from discreet.learn.draws import STEPS
+    from discreet.learn.resource import learn as learned
+
+    with show.steps(2 + STEPS) as step:
+        made = learned(release, to=to, tables=tables, progress=step)
+    told = made.promise.plausible
+    if json:
+        show.as_json({"release": made.path, "promise": made.promise.model_dump(exclude_none=True)})
+        return
+    print(f"{made.path}: {release} with {0 if told is None else told.tables} plausible tables")
+    print("  drawn from its files alone: they tell nothing that these do not")
