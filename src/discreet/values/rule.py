@@ -80,6 +80,14 @@ def rows_for(value: int, count: int, rule: Any) -> Any:
     return -(-count * of // most) if most else NEVER
 
 
+def at_most(value: int, rows: int, rule: Any) -> Any:
+    """How many rows of a group of so many may hold a value, as far as its share goes."""
+    if not has_shares(rule):
+        return rows
+    most, of = rule.shares[value]
+    return rows * most // of
+
+
 def is_harmless(value: int, rule: Any) -> bool:
     """Whether a value is harmless; where none are, kernels know it when they are compiled."""
     return len(rule.harmless) > 0 and bool(rule.harmless[value])
@@ -110,6 +118,13 @@ def _rows_for(value, count, rule):  # type: ignore[no-untyped-def]
         return -(-np.int64(count) * of // most) if most else np.int64(NEVER)
 
     return exact
+
+
+@overload(at_most)
+def _at_most(value, rows, rule):  # type: ignore[no-untyped-def]
+    if isinstance(rule.types[rule.fields.index("shares")], types.BaseTuple):
+        return lambda value, rows, rule: np.int64(rows)
+    return lambda value, rows, rule: np.int64(rows) * rule.shares[value, 0] // rule.shares[value, 1]
 
 
 @nb.njit(cache=True, nogil=True)

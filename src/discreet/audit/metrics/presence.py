@@ -19,7 +19,7 @@ somebody is in, so it is taken to be, of the groups that hold all of their value
 The paper prints another disclosure (its theorem 1 and example 3 disagree); ours is the larger, given the group.
 As printed, what is rebuilt of a person adds up to N times the presence, and `rce` may be larger than if
 nothing were known; with c / N it adds up to the presence, and where that is 1 the error is that of anatomy.
-The bound (7) holds where the values of a group all differ, as `cluster`, `deal` and `anatomize` make them.
+The bound (7) holds where the values of a group all differ, as `cluster`, `deal`, `mixed` and `anatomize` make them.
 
 Source: Li et al., "Permutation anonymization", J. Intell. Inf. Syst. 2015, section 2.
 Cost: one sort per column; with the truth, for each different person the groups that hold their rarest value.
