@@ -79,6 +79,7 @@ def main(increments: int) -> None:
                 guarantee={"distinct_l": l},
                 publication="generalization",
                 options={"growth": name} if act is vault else {},
+                accept={"looks": "to compare with the paper", "insert": "to compare with the paper"},
             )
             with tempfile.TemporaryDirectory() as folder:
                 start = time.perf_counter()

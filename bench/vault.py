@@ -28,6 +28,7 @@ POLICY = discreet.Policy(
     drop=["salary"],
     publication="generalization",
     guarantee={"l": 5},
+    accept={"looks": "these people are invented"},
 )
 
 

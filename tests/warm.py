@@ -64,7 +64,7 @@ def grow(folder: Path) -> None:
     """A vault of each kind, and what its releases tell together."""
     table = people(400, seed=2)
     for growth in ("settle", "insert"):
-        policy = Policy(**ROLES, publication="generalization", guarantee={"l": 2}, options={"growth": growth})
+        policy = Policy(**ROLES, publication="generalization", guarantee={"l": 10}, options={"growth": growth})
         with Vault.create(folder / growth, policy) as vault:
             for at in range(2):
                 vault.append(table.slice(200 * at, 200))

@@ -100,7 +100,7 @@ class UnacceptedError(DiscreetError):
 
     exit_status = 3
 
-    def __init__(self, warnings: Sequence[DiscreetWarning]) -> None:
+    def __init__(self, warnings: Sequence[DiscreetWarning], *, hint: str = "") -> None:
         self.warnings = tuple(warnings)
         lines = "".join(f"\n  {warning}" for warning in self.warnings)
         name = self.warnings[0].name
@@ -108,7 +108,7 @@ class UnacceptedError(DiscreetError):
         key = name if bare else json.dumps(name, ensure_ascii=False)
         super().__init__(
             f"nothing was published, because of what the policy does not accept:{lines}",
-            hint=f'mend it, or accept it in the policy with the reason: accept.{key} = "…"',
+            hint=hint or f'mend it, or accept it in the policy with the reason: accept.{key} = "…"',
         )
 
 

@@ -16,6 +16,7 @@ quasi       = ["age", "town", "weight"]
 sensitive   = "ill"
 publication = "generalization"
 guarantee   = { distinct_l = 3 }
+accept      = { looks = "nobody lives here" }
 """
 
 
@@ -54,7 +55,8 @@ def test_a_whole_life(run, place):
 
 def test_json(run, place):
     told = json.loads(run("vault", "init", "v", "--policy", "policy.toml", "--json")[1])
-    assert told == {"vault": "v", "guarantee": {"distinct_l": 3}, "warnings": []}
+    assert (told["vault"], told["guarantee"]) == ("v", {"distinct_l": 3})
+    assert [(each["name"], each["accepted"]) for each in told["warnings"]] == [("looks", "nobody lives here")]
     told = json.loads(run("vault", "append", "v", "0.parquet", "1.parquet", "--json")[1])
     assert [found["rows"] for found in told["appended"]] == [200, 200]
     assert set(told["appended"][0]) == {"file", "rows", "joined", "waiting", "withheld"}
@@ -154,3 +156,28 @@ def test_help(run, place):
     assert [word for word in ("init", "append", "release", "status") if word not in out] == []
     for command in ("init", "append", "release", "status"):
         assert f"discreet vault {command}" in " ".join(run("vault", command, "--help")[1].split())
+
+
+def test_what_is_doubtful_is_told_refused_and_accepted(run, place):
+    """Every town has an illness of its own: `publish` would refuse that, and so does a vault."""
+    ills = ["asthmatosis", "bronchobia", "cardiomania", "dermatopsy"]
+    rows = people(200, town=[f"{ill} ward" for ill in ills * 50], ill=ills * 50)
+    pq.write_table(rows, "told.parquet")
+    status, _, err = run("vault", "init", "v", "--policy", "policy.toml", "--strict")
+    assert (status, err) == (0, "")
+    run("vault", "append", "v", "told.parquet")
+    status, out, err = run("vault", "release", "v", "--to", "releases/1")
+    assert (status, out) == (3, "")
+    assert "tells.town: `town` determines `ill` of 200 of 200 people" in err
+    assert '`discreet vault accept v tells.town --reason "…"`' in err
+    status, _, err = run("vault", "accept", "v", "tells.twon", "--reason", " ")
+    assert status == 1
+    assert "expected the reason as a text" in err
+    status, out, _ = run("vault", "accept", "v", "tells.town", "--reason", "wards are named after them")
+    assert (status, out) == (0, "v: tells.town is accepted from now on: wards are named after them\n")
+    told = json.loads(run("vault", "accept", "v", "tells.town", "--reason", "they are", "--json")[1])
+    assert told == {"vault": "v", "accepted": {"tells.town": "they are"}}
+    status, out, err = run("vault", "release", "v", "--to", "releases/1", "--strict", "--json")
+    assert (status, err) == (0, "")
+    found = {each["name"]: each["accepted"] for each in json.loads(out)["warnings"]}
+    assert found == {"looks": "nobody lives here", "tells.town": "they are"}

@@ -23,7 +23,7 @@ AS_PRINTED = {
 
 
 def policy(**more):
-    columns = {"quasi": ["age", "gender"], "sensitive": "diagnosis"}
+    columns = {"quasi": ["age", "gender"], "sensitive": "diagnosis", "accept": {"looks": "to compare with the paper"}}
     return discreet.Policy(**columns, guarantee={"distinct_l": 2}, publication="generalization", **more)
 
 

@@ -31,8 +31,8 @@ def increments(adult, sizes):
 
 
 def policy(l):
-    guarantee = {"distinct_l": l}
-    return discreet.Policy(quasi=QUASI, sensitive="education", guarantee=guarantee, publication="generalization")
+    columns = {"quasi": QUASI, "sensitive": "education", "accept": {"looks": "to compare with the paper"}}
+    return discreet.Policy(**columns, guarantee={"distinct_l": l}, publication="generalization")
 
 
 @pytest.fixture(scope="module", params=[5, 7])

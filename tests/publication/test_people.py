@@ -142,7 +142,7 @@ def test_the_table_must_have_the_column():
 
 def test_a_vault_refuses_by_name(tmp_path):
     boxes = Policy(
-        identifiers=["person_id"], quasi=["age"], sensitive="ill", guarantee={"l": 2}, publication="generalization"
+        identifiers=["person_id"], quasi=["age"], sensitive="ill", guarantee={"l": 10}, publication="generalization"
     )
     Vault.create(tmp_path / "v", boxes).close()
     with pytest.raises(PolicyError, match="`person`: a vault takes one row of every person"):

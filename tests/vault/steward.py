@@ -29,6 +29,7 @@ def policy(**changes):
         "sensitive": "ill",
         "guarantee": {"distinct_l": 3},
         "publication": "generalization",
+        "accept": {"looks": "nobody lives here"},
     }
     return Policy(**{**values, **changes})
 

@@ -28,7 +28,8 @@ def grown(place, l, *, start, step, values, top, seed=0):
     at = chance.permutation(sum(sizes))
     ill = np.array([f"v{i}" for i in range(values)])
     ill = chance.choice(ill, at.size, p=[top, *[(1 - top) / (values - 1)] * (values - 1)])
-    rules = Policy(quasi=["age"], sensitive="ill", guarantee={"l": l}, publication="generalization")
+    columns = {"quasi": ["age"], "sensitive": "ill", "accept": {"looks": "nobody lives here"}}
+    rules = Policy(**columns, guarantee={"l": l}, publication="generalization")
     arrivals, folders = [], []
     with Vault.create(place / "vault", rules) as vault, mock.patch("discreet.vault.release._audited"):
         for number, came in enumerate(np.split(np.arange(at.size), np.cumsum(sizes)[:-1])):
@@ -172,18 +173,18 @@ def test_insert_says_what_it_does_not_do(tmp_path):
     options = {"growth": "insert"}
     with pytest.warns(DiscreetWarning, match="^insert: .* heads are not counted, and rows wait until those near"):
         Vault.create(tmp_path / "warned", policy(options=options)).close()
-    accepted = policy(options=options, accept={"insert": "for comparison"})
+    accepted = policy(options=options, accept={"insert": "for comparison", "looks": "nobody lives here"})
     with warnings.catch_warnings():
         warnings.simplefilter("error", DiscreetWarning)
         with Vault.create(tmp_path / "vault", accepted) as vault:
-            assert [warning.reason for warning in vault.warnings] == ["for comparison"]
+            assert [warning.reason for warning in vault.warnings] == ["for comparison", "nobody lives here"]
             vault.append(people(100))
             release = vault.release(tmp_path / "release")
     assert release.promise.growth == "insert"
     assert "not against one who knows everybody in a group" in (release.path / "README.md").read_text()
     assert verify(release.path).ok
     with Vault.create(tmp_path / "settling", policy()) as vault:
-        assert vault.warnings == ()
+        assert [warning.name for warning in vault.warnings] == ["looks"]
         vault.append(people(100))
         release = vault.release(tmp_path / "settled")
     assert release.promise.growth is None

@@ -224,7 +224,8 @@ def test_types_are_exact_in_the_release(place, name):
     rows = 24
     column = pa.array([values[i % 4] for i in range(rows)], kind)
     table = pa.table({"x": column, "s": [i // 4 % 3 for i in range(rows)]})
-    rules = discreet.Policy(quasi=["x"], sensitive="s", guarantee={"distinct_l": 2}, publication="generalization")
+    columns = {"quasi": ["x"], "sensitive": "s", "accept": {"looks": "nobody lives here"}}
+    rules = discreet.Policy(**columns, guarantee={"distinct_l": 2}, publication="generalization")
     plain = discreet.publish(table, rules, to=place / "plain", seed=1)
     with Vault.create(place / "vault", rules) as vault:
         vault.append(table)
@@ -271,7 +272,8 @@ def test_any_sensitive_type(place, kind):
         "boolean": pa.array([True, False, False, True]),
     }[kind]
     table = pa.table({"x": list(range(24)), "s": pa.concat_arrays([values] * 6)})
-    rules = discreet.Policy(quasi=["x"], sensitive="s", guarantee={"distinct_l": 2}, publication="generalization")
+    columns = {"quasi": ["x"], "sensitive": "s", "accept": {"looks": "nobody lives here"}}
+    rules = discreet.Policy(**columns, guarantee={"distinct_l": 2}, publication="generalization")
     with Vault.create(place / "vault", rules) as vault:
         vault.append(table)
         status = vault.status()

@@ -31,6 +31,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def init(
     vault: Annotated[Path, typer.Argument(help="The folder to make; it must not exist.")],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file; a vault keeps it for good.")],
+    strict: Annotated[bool, typer.Option("--strict", help="Make none if there is a warning.")] = False,
     json: Json = False,
 ) -> None:
     """Make an empty vault, a folder that only you can read.
@@ -41,7 +42,7 @@ def init(
     from discreet.vault.terms import mistakes
 
     rules = discreet.Policy.load(policy, check=mistakes)
-    with show.warnings(), discreet.Vault.create(vault, rules) as made:
+    with show.warnings(), discreet.Vault.create(vault, rules, strict=strict) as made:
         warned = [show.warning(each) for each in made.warnings]
     if json:
         show.as_json({"vault": vault, "guarantee": dict(rules.guarantee), "warnings": warned})
@@ -92,6 +93,7 @@ def release(
         list[Path] | None,
         typer.Option(help="Where earlier releases are now, if not where they were made; may be repeated."),
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Release nothing if there is a warning.")] = False,
     json: Json = False,
 ) -> None:
     """Publish all groups of a vault as they are now. The release is verified, and audited with all before it, first.
@@ -101,12 +103,13 @@ def release(
     import discreet
     from discreet.vault.release import STEPS
 
-    with discreet.Vault.open(vault) as opened, show.steps(len(STEPS)) as step:
-        made = opened.release(to, earlier=earlier or (), progress=step)
+    with show.warnings(), discreet.Vault.open(vault) as opened, show.steps(len(STEPS)) as step:
+        made = opened.release(to, earlier=earlier or (), strict=strict, progress=step)
         stands = opened.status()
     promise, number = made.promise, len(stands.releases)
     if json:
-        about = {"release": to, "number": number, "waiting": stands.waiting.rows}
+        warned = [show.warning(each) for each in made.warnings]
+        about = {"release": to, "number": number, "waiting": stands.waiting.rows, "warnings": warned}
         show.as_json({**about, "promise": promise.model_dump(exclude_none=True)})
         return
     audited = "" if number == 1 else f", audited with the {number - 1:,} before it"
@@ -122,6 +125,27 @@ def release(
     if stands.waiting.rows:
         waiting = counted(stands.waiting.rows, "row that waits", "rows that wait")
         print(f"  withheld: {waiting} (this count is not in the release)")
+
+
+@app.command(no_args_is_help=True)
+def accept(
+    vault: Folder,
+    name: Annotated[str, typer.Argument(help="The name of a warning, like tells.zipcode.")],
+    reason: Annotated[str, typer.Option(help="Why it may stay; the vault keeps it.")],
+    json: Json = False,
+) -> None:
+    """Accept a warning for all releases to come. No release shows it, or the reason.
+
+    Example: discreet vault accept patients.vault tells.zipcode --reason "the clinic is named after its town"
+    """
+    import discreet
+
+    with discreet.Vault.open(vault) as opened:
+        opened.accept(name, reason)
+    if json:
+        show.as_json({"vault": vault, "accepted": {name: reason}})
+        return
+    print(f"{vault}: {name} is accepted from now on: {reason}")
 
 
 @app.command(no_args_is_help=True)

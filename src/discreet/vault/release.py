@@ -9,16 +9,17 @@ Cost: the groups of the vault, and writing, verifying and auditing the release.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.errors import GuaranteeError, ReleaseError, VaultError, VerificationError
+from discreet.errors import GuaranteeError, ReleaseError, UnacceptedError, VaultError, VerificationError
 from discreet.policy import Policy
 from discreet.publication.generalization import files
 from discreet.publication.groups import sides
@@ -29,11 +30,13 @@ from discreet.release.files import digest
 from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import open_release
 from discreet.release.write import Watch, free, write
+from discreet.vault.doubts import of_policy, of_rows
 from discreet.vault.groups import groups_of
 from discreet.vault.recover import complete, recover, withdraw
 from discreet.vault.safety.history import states
 from discreet.vault.safety.rule import Rule
 from discreet.vault.store.store import VaultStore
+from discreet.warnings.checks import Warned, judged
 from discreet.words import counted
 
 STEPS = ("gathering", "writing", "verifying", "auditing")
@@ -56,6 +59,7 @@ def make_release(
     *,
     to: Path,
     earlier: Sequence[Path],
+    strict: bool,
     progress: Callable[[str], None],
 ) -> Release:
     """Write the next release to `to`; the caller is the only writer, and has recovered."""
@@ -73,6 +77,7 @@ def make_release(
         raise _nothing_new(store, policy, rule)
     found = states(store, number, rule)
     shown = groups_of(store, policy, schema)
+    warned = _warned(store, policy, schema, strict=strict)
     sizes = shown.histograms.sizes
     rows, groups = int(sizes.sum()), int(sizes.size)
     promise = describe(
@@ -125,7 +130,20 @@ def make_release(
             recover(store)
         raise
     complete(store, number)
-    return release
+    return replace(release, warnings=warned)
+
+
+def _warned(store: VaultStore, policy: Policy, schema: pa.Schema, *, strict: bool) -> Warned:
+    """What is doubtful about a release; raise, before anything is noted or written, if it must be accepted first."""
+    try:
+        return judged([*of_policy(policy), *of_rows(store, policy, schema)], policy, strict=strict)
+    except UnacceptedError as error:
+        name = shlex.join([str(store.database.folder), error.warnings[0].name])
+        raise UnacceptedError(
+            error.warnings,
+            hint=f'the vault is as it was; accept it with the reason: `discreet vault accept {name} --reason "…"`; or,'
+            " if nothing was released from it yet, mend the rows and begin a new vault",
+        ) from None
 
 
 def past(store: VaultStore, earlier: Sequence[Path]) -> list[Past]:

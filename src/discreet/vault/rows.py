@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 
 from discreet.values.positions import stored
 
+KEY = r"(?:[^\\|]|\\.)*"  # one of several identifiers, as `keys` writes it
+
 
 def texts(values: pa.Array) -> list[str | None]:
     """Distinct values as texts, a missing one as none."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 
-from discreet.errors import DiscreetWarning, Mistake, PolicyError
+from discreet.errors import Mistake, PolicyError
 from discreet.policy import Policy
 from discreet.policy.meant import Meant
 from discreet.policy.options import OF_A_VAULT, SHOWN_BY_A_VAULT
@@ -55,17 +55,6 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
         yield Mistake("options.withheld", f'{what}; leave it out, or set growth = "insert"')
     elif options.get("withheld") == 0:
         yield Mistake("options.withheld", "some rows must wait so that others can go; expected more than 0")
-
-
-def doubts(policy: Policy) -> Iterator[DiscreetWarning]:
-    """What a steward should know of the way in which groups will grow."""
-    if policy.options.get("growth") == "insert":
-        yield DiscreetWarning(
-            "insert",
-            'with growth = "insert" heads are not counted, and rows wait until those near them are diverse together:'
-            " who knows everybody in a group, when each came and who had to wait can find out more than is promised",
-            hint='leave growth out, or accept it in the policy: [accept] insert = "the reason"',
-        )
 
 
 def rule(policy: Policy) -> Rule:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -15,12 +16,13 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from discreet.errors import InputError, InternalError, VaultError
+from discreet.errors import InputError, InternalError, PolicyError, VaultError
 from discreet.policy import Policy
 from discreet.release import Release
 from discreet.release.write import free, sync
 from discreet.table import Table, read
 from discreet.vault import terms
+from discreet.vault.doubts import of_policy
 from discreet.vault.growth.append import append as grown
 from discreet.vault.intake import Increment, check_unknown, encoded, looked_at, quasi
 from discreet.vault.recover import recover, unfinished
@@ -30,6 +32,7 @@ from discreet.vault.store.database import Database
 from discreet.vault.store.store import VaultStore
 from discreet.vault.tree.model import Rows
 from discreet.warnings.checks import Warned, judged
+from discreet.warnings.kinds import accept_mistakes
 
 POLICY = "policy.json"
 
@@ -61,10 +64,13 @@ class Vault:
         self._rule = terms.rule(policy)
 
     @classmethod
-    def create(cls, folder: str | Path, policy: Policy) -> Vault:
-        """Make an empty vault for tables under `policy`; the folder must not exist."""
+    def create(cls, folder: str | Path, policy: Policy, *, strict: bool = False) -> Vault:
+        """Make an empty vault for tables under `policy`; the folder must not exist.
+
+        What is doubtful about the policy is warned about, unless it accepts that; if `strict`, no vault is made.
+        """
         terms.check(policy)
-        warned = judged(terms.doubts(policy), policy, strict=False)
+        warned = judged(of_policy(policy), policy, strict=strict)
         path, text = Path(folder), terms.to_text(policy)
         free(path)
         hidden = path.parent / f".{path.name}.{secrets.token_hex(4)}.partial"
@@ -156,11 +162,13 @@ class Vault:
         to: str | Path,
         *,
         earlier: Sequence[str | Path] = (),
+        strict: bool = False,
         progress: Callable[[str], None] = lambda _: None,
     ) -> Release:
         """Publish all groups as they are now as the folder `to`, if that opens no channel with any earlier release.
 
-        Earlier releases must be where they were made, or in folders (or be folders) given as `earlier`.
+        Earlier releases must be where they were made, or in folders (or be folders) given as `earlier`. What is
+        doubtful is warned about as by `publish`, unless the policy accepts it; if `strict`, it stops the release.
         `progress` is told each of the steps as it starts.
         """
         with self._writing():
@@ -174,8 +182,18 @@ class Vault:
                 *(store, self.policy, self._rule, schema),
                 to=Path(to),
                 earlier=places,
+                strict=strict,
                 progress=progress,
             )
+
+    def accept(self, name: str, reason: str) -> None:
+        """Accept a warning by its name, for all releases to come; the vault keeps the reason beside its policy."""
+        if found := list(accept_mistakes({name: reason})):
+            raise PolicyError(found, source="what was to be accepted")
+        with self._writing(), self._database.transaction():
+            known = json.loads(self._database.meta("accepted") or "{}")
+            self._database.set_meta("accepted", json.dumps({**known, name: reason}, ensure_ascii=False))
+        self.policy = _policy(self.path, self._database)
 
     def _complete_lot(self, store: VaultStore) -> None:
         """Let nobody miss a release, as some would in a vault that an older version appended to last."""
@@ -236,4 +254,5 @@ def _policy(path: Path, database: Database) -> Policy:
             f"the policy of the vault `{path}` was changed since it was made: see `{POLICY}`",
             hint="what was released was promised under the old one: put it back as it was, or begin a new vault",
         )
-    return terms.of_text(text)
+    policy, since = terms.of_text(text), json.loads(database.meta("accepted") or "{}")
+    return replace(policy, accept={**policy.accept, **since})

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from discreet.publication.draft import Draft, Prepared
 
 BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit)
-AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes, certain, looks)
+OF_VALUES: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes)
+AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (*OF_VALUES, certain, looks)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 
 

@@ -12,7 +12,7 @@ Cost: that of the attack, see `audit/attacks/minimality.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,7 @@ WAYS = {
     "mondrian": "raise l; or publish by `anatomy`, with `deal` or with `local` and its blind cuts",
 }
 
+INSTEAD = " use a partition that does not look (`deal`, or `local` by `anatomy`),"
 TOO_FEW = 4  # below it, hundreds of 100,000 people were given away there
 ENOUGH = 10  # of l or distinct_l: `local` with fitted cuts gave away 20 of 100,000 people of SAL at 6, and one at 10
 
@@ -36,16 +37,23 @@ ENOUGH = 10  # of l or distinct_l: `local` with fitted cuts gave away 20 of 100,
 def looks(draft: Draft) -> Iterator[DiscreetWarning]:
     """A warning of groups that were formed by looking at sensitive values, in a way that is not attacked in full."""
     policy = draft.policy
-    promised = [policy.guarantee[name] for name in ("l", "distinct_l") if name in policy.guarantee]
-    if policy.grouping not in NOT_ATTACKED or not promised or min(promised) >= ENOUGH:
+    if policy.grouping in NOT_ATTACKED:
+        yield from looked(f"`{policy.grouping}` looked", policy.guarantee, INSTEAD, seeded=draft.secret.seeded)
+
+
+def looked(
+    who: str, guarantee: Mapping[str, float], instead: str = "", *, seeded: bool = False
+) -> Iterator[DiscreetWarning]:
+    """The warning of whoever looks at sensitive values to form groups, if l is so small that it matters."""
+    promised = [guarantee[name] for name in ("l", "distinct_l") if name in guarantee]
+    if not promised or min(promised) >= ENOUGH:
         return
     yield DiscreetWarning(
         LOOKS,
-        f"`{policy.grouping}` looked at sensitive values to form groups: whoever knows how it goes about it may learn "
+        f"{who} at sensitive values to form groups: whoever knows how it goes about it may learn "
         "from the groups it did not form who holds a value, and that is not, or not fully, tried before publishing",
-        hint=f"promise an l of {ENOUGH} or more, use a partition that does not look (`deal`, or `local` by `anatomy`), "
-        'or accept it with the reason: accept.looks = "…"',
-        refuses=min(promised) < TOO_FEW and not draft.secret.seeded,
+        hint=f'promise an l of {ENOUGH} or more,{instead} or accept it with the reason: accept.looks = "…"',
+        refuses=min(promised) < TOO_FEW and not seeded,
     )
 
 

@@ -22,6 +22,7 @@ from discreet.errors import VaultError
 
 FORMAT = 2
 FILE = "vault.sqlite"
+PART = 100_000  # rows that are read at a time, where they are many
 MARK = 0x64736372  # says in the header of the file that it is a vault's
 # a commit is on disk; nothing private in temporary files; 64 MB of memory, and of changes that wait in their log
 SETTINGS = ("synchronous = FULL", "temp_store = MEMORY", "cache_size = -65536", "wal_autocheckpoint = 10000")
@@ -168,6 +169,13 @@ class Database:
             return self._connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
             raise _translated(self.folder, error) from None
+
+    def parts(self, statement: str) -> Iterator[list[Any]]:
+        """All rows, some at a time; none is empty."""
+        with _translating(self.folder):
+            cursor = self._connection.execute(statement)
+            while part := cursor.fetchmany(PART):
+                yield part
 
     def one(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """The only row there is, or None."""

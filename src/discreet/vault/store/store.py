@@ -19,7 +19,7 @@ from discreet.values.columns import Column
 from discreet.vault.rows import texts, values_of
 from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
 from discreet.vault.store.database import Database
-from discreet.vault.tree.model import Changes, Cut, Leaf, Node, Placed, Root, Rows, State
+from discreet.vault.tree.model import Changes, Cut, Floats, Ints, Leaf, Node, Placed, Root, Rows, State
 
 NOBODY = packed(np.zeros(0, np.int64))  # `past` is of older vaults: who had left a leaf
 SENSITIVE = -1  # the place of the sensitive column in the dictionary
@@ -27,6 +27,8 @@ LEAF = "SELECT node, counts, box, reach, waiting, changed FROM leaves"
 ROWS = "SELECT id, point, sensitive, since, member FROM rows"
 SOME = f"{ROWS} WHERE node IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - no input in it
 WAITING = f"{ROWS} INDEXED BY rows_unpublished WHERE member = 0 AND node = ? AND published IS NULL ORDER BY id"
+MEMBERS = "SELECT node, point, sensitive FROM rows WHERE member = 1 ORDER BY node, id"
+MEMBER_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE member = 1 ORDER BY rows.node, id"
 UNPUBLISHED = f"{ROWS} INDEXED BY rows_unpublished WHERE published IS NULL ORDER BY id"
 
 
@@ -96,6 +98,24 @@ class VaultStore:
             )
             for at, release, box, counts, cohorts, chain in found
         ]
+
+    def members(self) -> tuple[Ints, Floats, Ints]:
+        """The node, the point and the sensitive code of every row that the next release shows, by node and id."""
+        parts = [
+            (
+                np.array(nodes, np.int64),
+                np.frombuffer(b"".join(points), np.float64).reshape(len(nodes), -1),
+                np.array(codes, np.int64),
+            )
+            for nodes, points, codes in (zip(*part, strict=True) for part in self.database.parts(MEMBERS))
+        ]
+        nodes, points, codes = zip(*parts, strict=True)
+        return np.concatenate(nodes), np.concatenate(points), np.concatenate(codes)
+
+    def member_keys(self) -> pa.ChunkedArray:
+        """The identifiers of the same rows, in the same order."""
+        parts = [[key for (key,) in part] for part in self.database.parts(MEMBER_KEYS)]
+        return pa.chunked_array(parts, pa.string())
 
     def unpublished(self) -> Rows:
         return self._rows(self.database.rows(UNPUBLISHED))

@@ -1,0 +1,158 @@
+"""A vault looks at what it is about to release as `publish` does: it warns and refuses in the same words."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet import Policy, Vault, publish
+from discreet.errors import DiscreetWarning, PolicyError, UnacceptedError
+from vault.steward import dump, inspect
+
+QUASI = ("age", "code")
+PLAIN = {"quasi": list(QUASI), "sensitive": "ill", "publication": "generalization", "guarantee": {"l": 2}}
+LOOKS = {"looks": "nobody lives here"}
+
+
+def table(rows=2_000, *, code=None, ills=tuple("abcdefghijklmnopqrst"), start=0, **more):
+    """People whose illness depends on nothing, unless `code` tells it; some ages are missing."""
+    chance = np.random.default_rng([7, start])
+    ill = np.array(ills)[chance.integers(0, len(ills), rows)]
+    plain = {
+        "age": pa.array(chance.integers(0, 90, rows), mask=chance.random(rows) < 0.02),
+        "code": chance.choice(list("uvwxyz"), rows) if code is None else code(ill),
+        "ill": ill,
+        "name": [f"{start + i}" for i in range(rows)],
+        "house": [f"a|b\\{i % 900}" for i in range(rows)],
+    }
+    return pa.table({**plain, **more})
+
+
+def released(place, rows, *, strict=False, **changes):
+    """What a vault warns of at its first release; raises what it refuses."""
+    with Vault.create(place / "vault", Policy(**{**PLAIN, "drop": "rest", "accept": LOOKS, **changes})) as vault:
+        vault.append(rows)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", DiscreetWarning)
+            release = vault.release(place / "release", strict=strict)
+        assert [str(each.message) for each in said] == [str(each) for each in release.warnings if not each.reason]
+        return [each for each in release.warnings if each.name != "looks"]
+
+
+def published(place, rows, **changes):
+    """What `publish` says of the same rows."""
+    policy = Policy(**{**PLAIN, "drop": "rest", "partition": "mondrian", "accept": LOOKS, **changes})
+    try:
+        return publish(rows, policy, to=place / "published", seed=1).warnings
+    except UnacceptedError as error:
+        return error.warnings
+
+
+def told(ill):
+    return np.where(np.char.less(ill, "f"), np.char.upper(ill), "other")
+
+
+TELLING = table(code=told)
+SPELLED = table(ills=("flu", "Flu", "gout", "pox", "ague", "rash", "cough", "fever"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "name"),
+    [
+        (TELLING, {}, "tells.code"),
+        (SPELLED, {}, "lookalikes.ill"),
+        (table(), {"guarantee": {"l": 16}}, "near_limit"),
+    ],
+    ids=lambda of: of if isinstance(of, str) else "",
+)
+def test_a_vault_warns_as_publish_does(tmp_path, rows, changes, name):
+    found = released(tmp_path, rows, **changes)
+    assert [each.name for each in found] == [name]
+    same = {each.name: each for each in published(tmp_path, rows, **changes)}
+    if name != "lookalikes.ill":  # which counts groups, and these are others
+        assert str(same[name]) == str(found[0])
+    assert name in same
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "name"),
+    [
+        (table(code=np.char.upper), {}, "tells.code"),
+        (table(), {"identifiers": ["name", "house"]}, "repeats.house"),
+    ],
+    ids=["tells", "repeats"],
+)
+def test_a_vault_refuses_as_publish_does_and_stays_as_it_was(tmp_path, rows, changes, name):
+    policy = Policy(**{**PLAIN, "drop": "rest", "accept": LOOKS, **changes})
+    with Vault.create(tmp_path / "vault", policy) as vault:
+        vault.append(rows)
+        before = dump(tmp_path / "vault")
+        with pytest.raises(UnacceptedError, match=f"discreet vault accept .*vault {name} --reason") as refused:
+            vault.release(tmp_path / "release")
+        (warning,) = refused.value.warnings
+        same = {each.name: str(each) for each in published(tmp_path, rows, **changes)}
+        assert same[name] == str(warning)
+        assert dump(tmp_path / "vault") == before
+        assert {path.name for path in tmp_path.iterdir()} <= {"vault", "published"}
+        vault.accept(name, "they said so themselves")
+        accepted = {each.name: each.reason for each in vault.release(tmp_path / "release", strict=True).warnings}
+        assert accepted == {**LOOKS, name: "they said so themselves"}
+    inspect(tmp_path / "vault")
+    with Vault.open(tmp_path / "vault") as vault:  # and so it is for all releases to come
+        vault.append(rows.set_column(3, "name", [[f"more {i}" for i in range(len(rows))]]))
+        vault.release(tmp_path / "next", strict=True)
+    for folder in ("release", "next"):
+        files = [path for path in (tmp_path / folder).iterdir() if path.is_file()]
+        assert not any(
+            b"said so themselves" in path.read_bytes() or name.encode() in path.read_bytes() for path in files
+        )
+        assert "warnings" not in json.loads((tmp_path / folder / "datapackage.json").read_text())["discreet"]
+
+
+def test_strict_makes_warnings_errors(tmp_path):
+    with pytest.raises(UnacceptedError, match=r"tells\.code"):
+        released(tmp_path, TELLING, strict=True)
+    with pytest.raises(UnacceptedError, match="a vault looks at sensitive values"):
+        Vault.create(tmp_path / "other", Policy(**{**PLAIN, "guarantee": {"l": 4}}), strict=True)
+    assert not (tmp_path / "other").exists()
+
+
+def test_all_rows_are_looked_at_and_not_only_the_new_ones(tmp_path):
+    """Among few rows nothing tells; with those of before it does."""
+    rows = table(240, code=told)
+    with Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "drop": "rest", "accept": LOOKS})) as vault:
+        vault.append(rows.slice(0, 80))
+        assert [each.name for each in vault.release(tmp_path / "1").warnings] == ["looks"]
+        vault.append(rows.slice(80))
+        with pytest.warns(DiscreetWarning, match=r"tells\.code"):
+            vault.release(tmp_path / "2")
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "found"), [({"l": 10}, []), ({"l": 9}, ["looks"]), ({"distinct_l": 4}, ["looks"])]
+)
+def test_a_vault_says_when_it_is_made_that_it_looks(tmp_path, guarantee, found):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscreetWarning)
+        with Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "guarantee": guarantee})) as vault:
+            assert [each.name for each in vault.warnings] == found
+
+
+def test_a_vault_of_a_small_l_is_not_made_until_that_is_accepted(tmp_path):
+    with pytest.raises(UnacceptedError, match=r"looks: a vault looks at sensitive values to form groups"):
+        Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "guarantee": {"l": 3}}))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "match"), [("tell.code", "x", "no kind of warning"), ("looks", " ", "the reason")]
+)
+def test_only_warnings_are_accepted_and_with_a_reason(tmp_path, name, reason, match):
+    with Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "accept": LOOKS})) as vault:
+        with pytest.raises(PolicyError, match=match):
+            vault.accept(name, reason)
+        assert dict(vault.policy.accept) == LOOKS
