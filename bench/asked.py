@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from census import Private, coded
+from discreet.learn.plausible import Plausible
 from discreet.release import Release
 
 SELECTIVITY, LEAST = 0.05, 1e-3
@@ -125,10 +126,10 @@ class Shown:
         about = release.promise
         qit, st = (pq.read_table(release.file(name)) for name in ("qit", "st"))
         quasi = zip(about.quasi, table.domains, strict=False)
-        codes, like = np.unique([coded(qit[name], domain) for name, domain in quasi], axis=1, return_inverse=True)
+        codes, like = _different([coded(qit[name], domain) for name, domain in quasi])
         return cls(
             codes,
-            like.reshape(-1),
+            like,
             _starts(qit[about.group]),
             _starts(st[about.group]),
             coded(st[table.source.sensitive], table.domains[-1]),
@@ -145,11 +146,33 @@ class Shown:
         estimate, variance, _, _ = np.array(found).T
         return Answers(estimate, np.sqrt(variance))
 
-    def learned(self, asked: Sequence[Question], tables: npt.NDArray[np.uint16]) -> Answers:
-        """The mean over plausible tables (rows x tables), and what their spread says of it (Rubin 1987)."""
-        counts = np.array([_counts(each.meeting(self.codes), self.like, tables, each.inside) for each in asked])
+
+@dataclass(frozen=True)
+class Drawn:
+    """Plausible tables as codes: of each row how it looks, and the value that it holds in every table."""
+
+    codes: npt.NDArray[np.uint16]  # quasi-identifiers x different rows
+    like: npt.NDArray[np.int64]
+    values: npt.NDArray[np.uint16]  # rows x tables
+
+    @classmethod
+    def of(cls, tables: Plausible, table: Private) -> Drawn:
+        quasi = zip(table.source.quasi, table.domains, strict=False)
+        codes, like = _different([coded(tables.shown[name], domain) for name, domain in quasi])
+        values = coded(tables.values, table.domains[-1])
+        return cls(codes, like, np.ascontiguousarray(values[tables.codes].T))
+
+    def answers(self, asked: Sequence[Question]) -> Answers:
+        """The mean over plausible tables, and what their spread says of it (Rubin 1987)."""
+        counts = np.array([_counts(each.meeting(self.codes), self.like, self.values, each.inside) for each in asked])
         spread = counts.var(axis=1, ddof=1) * (1 + 1 / counts.shape[1])
         return Answers(counts.mean(axis=1), np.sqrt(spread))
+
+
+def _different(columns: Sequence[npt.NDArray[np.uint16]]) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int64]]:
+    """The rows that differ, as columns x rows, and of each row which of them it is."""
+    codes, like = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return codes, like.reshape(-1)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -198,13 +221,17 @@ def _starts(groups: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.flatnonzero(steps) + 1, [len(groups)]]).astype(np.int64)
 
 
-def check(release: Release, table: Private, form: str, asked: Sequence[Question], answers: Answers) -> None:
+def check(
+    release: Release, table: Private, form: str, estimator: str, asked: Sequence[Question], answers: Answers
+) -> None:
     """Ask questions in SQL too, and raise unless the answers are the same."""
     for number, question in enumerate(asked):
-        told = [*release.ask(question.sql(table, form)).rows()[0].values()]
+        told = [*release.ask(question.sql(table, form), estimator=estimator).rows()[0].values()]
         mine = [answers.estimate[number], answers.stderr[number]]
         if not np.allclose(told[:2], mine, rtol=1e-6, atol=1e-6 * question.truth):
-            raise SystemExit(f"{table.name}, {form}: asked in SQL {told[:2]}, computed here {mine}: a mistake of ours")
+            raise SystemExit(
+                f"{table.name}, {estimator}, {form}: asked in SQL {told[:2]}, computed here {mine}: a mistake of ours"
+            )
 
 
 def cells(dimensions: Sequence[int]) -> Iterator[tuple[str, int]]:

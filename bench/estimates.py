@@ -11,6 +11,7 @@ of each kind are asked in SQL too; it stops if these answers differ. Seeds are f
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 import warnings
@@ -21,13 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import discreet
-from asked import DIMENSIONS, Answers, Question, Shown, cells, check, questions
+from asked import DIMENSIONS, Answers, Drawn, Question, Shown, cells, check, questions
 from census import SOURCES, Private, private
-from discreet.learn.draws import draw
-from discreet.learn.view import View
 from discreet.release import Release
 from targets import Cell, Figures, Measured, verdicts
 
@@ -47,6 +45,7 @@ class Method:
 METHODS = {
     "anatomize": Method("anatomize"),
     "deal": Method("deal"),
+    "mixed": Method("mixed"),
     "local": Method("local", ESTIMATORS),
     "fitted": Method("local", ESTIMATORS, {"cuts": "fitted"}),
 }
@@ -80,17 +79,16 @@ class Asked:
         return self.shown.even(asked)
 
     def learned(self, asked: Sequence[Question]) -> Answers:
-        return self.shown.learned(asked, self.tables)
+        return self.drawn.answers(asked)
 
     @cached_property
-    def tables(self) -> npt.NDArray[np.uint16]:
-        """Rows x tables, drawn once."""
+    def drawn(self) -> Drawn:
+        """Drawn once, and kept for questions in SQL."""
         start = time.perf_counter()
-        drawn = draw(View.of(self.release), TABLES, secret=SEED)
-        told = "" if drawn.fit.rhat is None else f", R-hat {drawn.fit.rhat:.2f}"
-        told = f"{TABLES} tables in {time.perf_counter() - start:.1f} s, fit and all{told}"
-        print("; ".join([told, *drawn.fit.notes]))
-        return np.ascontiguousarray(drawn.codes.T.astype(np.uint16))
+        tables = self.release.plausible(TABLES)
+        told = f"{TABLES} tables in {time.perf_counter() - start:.1f} s, fit and all; R-hat {tables.fit.rhat}"
+        print("; ".join([told, *tables.notes]), flush=True)
+        return Drawn.of(tables, self.table)
 
 
 def measured(asked: Sequence[Question], answers: Answers) -> Measured:
@@ -121,8 +119,7 @@ def _answered(ways: Asked, estimator: str, asked: Mapping[Cell, Sequence[Questio
     found: Figures = {}
     for (form, dimensions), some in asked.items():
         answers: Answers = getattr(ways, estimator)(some)
-        if estimator == "even":
-            check(ways.release, ways.table, form, some[:CHECKED], answers)
+        check(ways.release, ways.table, form, estimator, some[:CHECKED], answers)
         found[form, dimensions] = measured(some, answers)
     return found
 
@@ -135,6 +132,14 @@ def main() -> None:
     parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=["even"])
     parser.add_argument("--rows", type=int, help="of each table, drawn at random")
     given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["DISCREET_CACHE"] = cache  # nothing that was drawn before is measured
+        for line in verdicts(measure(given)):
+            print(line)
+
+
+def measure(given: argparse.Namespace) -> dict[tuple[str, str, str], Figures]:
+    """Ask every table that was published by every method, and print what comes out."""
     results: dict[tuple[str, str, str], Figures] = {}
     for name in given.tables:
         table = private(name, given.rows)
@@ -145,8 +150,7 @@ def main() -> None:
         for method in given.methods:
             for estimator, found in tried(table, method, given.estimators, asked):
                 results[name, method, estimator] = found
-    for line in verdicts(results):
-        print(line)
+    return results
 
 
 if __name__ == "__main__":
