@@ -26,13 +26,14 @@ class Basis:
 
     estimator: str
     what: str
-    truth: str = "the truth can be {far} away"
+    truth: str = "the truth can be many stderr away"
 
     def sentence(self, *, stderr: bool, bounds: bool) -> str:
         """It speaks of stderr, and of low and high, only where there are any."""
-        takes, far = ("estimate and stderr take", "many stderr") if stderr else ("the estimate takes", "far")
+        takes = "estimate and stderr take" if stderr else "the estimate takes"
+        truth = self.truth if stderr else "the truth can be far away"
         sure = ", and only low and high are certain" if bounds else ""
-        return f"estimator `{self.estimator}`: {takes} it that {self.what}; {self.truth.format(far=far)}{sure}"
+        return f"estimator `{self.estimator}`: {takes} it that {self.what}; {truth}{sure}"
 
 
 DRAWN = Basis("even", "inside a group anybody may hold any of its values, all equally likely")

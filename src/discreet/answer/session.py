@@ -162,6 +162,7 @@ class Session:
                     "how people are counted is not one query", hint="see `sql` of the answer for what is read"
                 )
             matches = self.matches(generalized=generalized)
+            way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
             prepared = self._prepare(sql, matches)
             statements = [
                 exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
@@ -174,7 +175,8 @@ class Session:
             )
             faster = isinstance(matches, Counted) and self._accelerator is not None and self._accelerator.pays
             note = ["-- asked of this release, a compiled pass computes the same in place of this query"] * faster
-            return "\n".join([*made, *guards, *note, f"{prepared.sql};"])
+            more = self._estimator(way).explain(self._asking(prepared, matches))
+            return "\n".join([*made, *guards, *note, f"{prepared.sql};", *more])
 
     def run(self, query: exp.Expr, matches: Matches | None = None) -> pa.Table:
         """Run a query over the tables that questions are answered from, whichever it needs."""

@@ -24,7 +24,7 @@ def ask(
     ] = False,
     estimator: Annotated[
         str | None,
-        typer.Option(help="What makes the estimate: even or another; else what the release names."),
+        typer.Option(help="What makes the estimate: even or design; else what the release names."),
     ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which to give up; 0 for never.", min=0)] = 600,
     memory_limit: Annotated[

@@ -120,7 +120,7 @@ PARTITIONS = {
     for partition in (
         Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal", "histogram", people=True, randomness="dealt"),
-        Partition("mixed", "histogram", options={"rounds": NUMBER}, randomness="dealt"),
+        Partition("mixed", "histogram", options={"rounds": NUMBER}, randomness="dealt", estimator="design"),
         Partition(
             "local",
             "spatial",

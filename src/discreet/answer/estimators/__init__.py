@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.answer.estimators.design import ByDesign
 from discreet.answer.estimators.estimator import Estimated, Estimator
 from discreet.answer.estimators.even import Even
 from discreet.errors import QueryError
@@ -10,7 +11,7 @@ from discreet.words import nearest
 
 __all__ = ["ESTIMATORS", "Estimated", "Estimator", "check_known", "chosen"]
 
-ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even,)}
+ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even, ByDesign)}
 
 
 def check_known(name: str | None) -> None:

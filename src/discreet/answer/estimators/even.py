@@ -30,3 +30,6 @@ class Even:
 
     def answer(self, asking: Asking) -> Estimated:
         return Estimated(asking.direct())
+
+    def explain(self, asking: Asking) -> list[str]:  # noqa: ARG002
+        return []

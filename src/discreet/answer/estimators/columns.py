@@ -1,0 +1,88 @@
+"""Figures of an estimator in the place of those of `even`: kept inside the bounds, and said where they were not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.values.coded import to_arrow, to_numpy
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+ROUNDING = 1e-9  # of a bound: no estimate beyond it
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """An estimate for each row of an answer, not a number where there is none; and its stderr, if it has one."""
+
+    estimate: Floats
+    stderr: Floats | None
+
+    def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
+        """An answer with these figures, and what is to be said of them."""
+        low, high, even = (_floats(answer.column(each)) for each in ("low", "high", "estimate"))
+        usable = np.isfinite(self.estimate) & np.isfinite(low) & np.isfinite(high)
+        if self.stderr is not None:
+            usable &= np.isfinite(self.stderr)
+            answer = _with(answer, "stderr", np.where(low == high, 0, np.where(usable, self.stderr, np.nan)), usable)
+        inside = np.clip(self.estimate, low, high)
+        moved = np.abs(inside - self.estimate) > ROUNDING * np.maximum(np.abs(inside), 1)
+        told = _told(name, usable & moved & (low < high), ~usable & ~np.isnan(even))
+        return _with(answer, "estimate", inside, usable), [*told]
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """An estimate for each row as its place among `values`, which ascend; -1 where there is none."""
+
+    places: npt.NDArray[np.int64]
+    values: pa.Array
+
+    def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
+        """The same, of values that need not be numbers."""
+        low, high = (_places(answer.column(each), self.values) for each in ("low", "high"))
+        usable = (self.places >= 0) & (low >= 0) & (high >= 0)
+        inside = np.clip(self.places, low, high)
+        some = np.asarray(answer.column("estimate").is_valid().to_numpy(), np.bool_)
+        told = _told(name, usable & (inside != self.places), ~usable & some)
+        return _with(answer, "estimate", self.values.take(to_arrow(np.maximum(inside, 0))), usable), [*told]
+
+    def as_numbers(self) -> Column:
+        """The same where an answer lies between values."""
+        found = _floats(self.values.take(to_arrow(np.maximum(self.places, 0))))
+        return Column(np.where(self.places < 0, np.nan, found), None)
+
+
+def _with(answer: pa.Table, part: str, found: Floats | pa.Array, usable: Flags) -> pa.Table:
+    """The answer with what was found, where it is usable."""
+    at, column = answer.column_names.index(part), answer.column(part)
+    new = to_arrow(found) if isinstance(found, np.ndarray) else found
+    return answer.set_column(at, part, pc.if_else(pa.array(usable), new.cast(column.type), column))
+
+
+def _floats(column: pa.ChunkedArray | pa.Array) -> Floats:
+    """As numbers, a missing one not a number."""
+    found: Floats = to_numpy(column.cast(pa.float64(), safe=False).fill_null(np.nan))
+    return found
+
+
+def _places(column: pa.ChunkedArray, values: pa.Array) -> npt.NDArray[np.int64]:
+    found = pc.index_in(column.cast(values.type), value_set=values).fill_null(-1)
+    return to_numpy(found.cast(pa.int64()))
+
+
+def _told(name: str, moved: Flags, without: Flags) -> Iterator[str]:
+    if moved.any():
+        yield f"{name}: in {_rows(moved)} the estimate was beyond low or high, and was moved there"
+    if without.any():
+        yield f"{name}: in {_rows(without)} nothing is told (few rows, or values that groups do not tell apart): `even`"
+
+
+def _rows(some: Flags) -> str:
+    return "this row" if some.size == 1 else f"{some.sum()} of {some.size} rows"

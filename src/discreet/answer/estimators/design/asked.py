@@ -1,0 +1,161 @@
+"""One question answered by design: the means of every value by key, and what aggregates make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.answer.estimators.columns import Column, Places
+from discreet.answer.estimators.design import moments
+from discreet.answer.estimators.design.inverted import quantile_places
+from discreet.answer.estimators.design.linear import Numbers, averages, ratios, totals
+from discreet.answer.estimators.design.moments import Moments, numbered
+from discreet.answer.estimators.design.opened import Opened, Wanted
+from discreet.answer.estimators.estimator import Estimated
+from discreet.answer.prepared import Asking
+from discreet.answer.question.grammar import Side
+from discreet.answer.question.question import Aggregate
+from discreet.learn.design import Floats
+from discreet.release.groups import Ints
+from discreet.release.manifest import Promise
+from discreet.values.coded import ranked, whole
+
+MOST = 2**25  # numbers about keys and values that are held at once
+QUANTILES = {"quantile_disc", "quantile_cont"}
+EXTREMES = {"min", "max"}
+
+
+class NotEstimated(Exception):  # noqa: N818 - no error
+    """Why an aggregate is left to `even`."""
+
+
+class Asked:
+    """A question, as it is answered."""
+
+    def __init__(
+        self, asking: Asking, promise: Promise, opened: Opened, wanted: Wanted, arguments: list[exp.Expr]
+    ) -> None:
+        self._asking, self._promise, self._opened, self._wanted = asking, promise, opened, wanted
+        self._question, self._arguments = asking.question, arguments
+        self._means: dict[exp.Expr | None, tuple[Moments, Floats]] = {}
+
+    def estimated(self, numbers: list[int]) -> Estimated:
+        """The answer, with an estimate by design for those of these aggregates that have one."""
+        relations = self._asking.relations()
+        notes = [self._opened.told] if self._opened.told is not None else []
+        others = {}
+        for number in numbers:
+            aggregate, name = self._question.aggregates[number], f"answer_{number}"
+            try:
+                found = self._column(aggregate, relations[name])
+            except NotEstimated as error:
+                others[number] = "even"
+                notes.append(f"{aggregate.name}: {error}; the estimate is that of `even`")
+                continue
+            relations[name], told = found.put(relations[name], aggregate.name)
+            notes += told
+        return Estimated(self._asking.laid_out(relations), tuple(notes), others)
+
+    def _column(self, aggregate: Aggregate, answer: pa.Table) -> Column | Places:
+        function, argument = aggregate.function, aggregate.argument
+        if function in EXTREMES:
+            raise NotEstimated("`design` tells nothing of single rows")
+        if argument is None or aggregate.side == "sensitive":
+            return self._of_values(aggregate, answer)
+        if function in QUANTILES:
+            return self._quantiles_of_rows(aggregate, argument, answer)
+        (found, means), design = self._solved(argument), self._opened.design
+        rows, keys = self._places(answer, "quasi", found.names), self._keys(answer)
+        targets = self._wanted.counted(None)
+        if function == "avg":
+            return averages(design, targets, means, rows, keys)
+        return totals(design, targets, means[:1] if function == "count" else means[1:], rows, keys)
+
+    def _of_values(self, aggregate: Aggregate, answer: pa.Table) -> Column | Places:
+        """Aggregates of rows, or of what the sensitive column holds."""
+        (found, means), design = self._solved(None), self._opened.design
+        rows, keys = self._places(answer, "quasi", found.names), self._keys(answer)
+        at = None if aggregate.argument is None else self._arguments.index(aggregate.argument)
+        if aggregate.function == "count" or at is None:
+            return totals(design, self._wanted.counted(at), means, rows, keys)
+        if aggregate.function == "sum":
+            return totals(design, self._wanted.summed(at), means, rows, keys)
+        if aggregate.function == "avg":
+            return ratios(design, self._wanted.averaged(at), means, rows, keys)
+        if not design.full:
+            raise NotEstimated("some values cannot be told apart")
+        held = self._wanted.matching * self._wanted.sought.present(at)
+        ranks, values = ranked(whole(self._wanted.sought.arguments[at]))
+        if not design.columns or rows.size * ranks.size > MOST:
+            raise NotEstimated("too many keys and values")
+        mass = self._opened.by_value(means[0][rows]) * held[keys]
+        return _quantiles(aggregate, _added(mass, ranks, len(values)), values)
+
+    def _quantiles_of_rows(self, aggregate: Aggregate, argument: exp.Expr, answer: pa.Table) -> Column | Places:
+        """Every row counts as much as the weight of its group, which the values that match give it."""
+        targets, design = self._wanted.counted(None), self._opened.design
+        if not targets.told.all():
+            raise NotEstimated("some values cannot be told apart")
+        self._asking.ready()
+        found = self._asking.engine.run(moments.query_of_values(self._question, self._promise, argument))
+        ranks, values = ranked(whole(found.column("value")))
+        seen = moments.from_plan(found, self._opened.first, design.size.size)
+        rows, keys = self._places(answer, "quasi", seen.names), self._keys(answer)
+        if max(seen.count, rows.size) * len(values) > MOST or len(targets.wanted) * design.size.size > MOST:
+            raise NotEstimated("too many keys and values")
+        group = np.repeat(np.arange(design.size.size), np.diff(seen.offsets))
+        weights = design.weights(targets.wanted)
+        mass = np.empty((rows.size, len(values)))
+        for key in np.unique(keys):
+            amounts = seen.amounts[:, 0] * weights[key][group]
+            at = seen.keys.astype(np.int64) * len(values) + ranks
+            every = np.bincount(at, amounts, seen.count * len(values)).reshape(seen.count, -1)
+            mass[keys == key] = every[rows[keys == key]]
+        return _quantiles(aggregate, mass, values)
+
+    def _solved(self, argument: exp.Expr | None) -> tuple[Moments, Floats]:
+        """What groups hold, by key, and from it the means of every value; the number of rows, or of an argument."""
+        if argument not in self._means:
+            found, design = self._moments(argument), self._opened.design
+            if found.amounts.shape[1] * found.count * design.columns > MOST:
+                raise NotEstimated("too many keys and values")
+            expected = design.gather(found.offsets, found.keys, found.amounts, found.count)
+            self._means[argument] = found, design.means(expected)
+        return self._means[argument]
+
+    def _moments(self, argument: exp.Expr | None) -> Moments:
+        question, design = self._question, self._opened.design
+        if argument is None and question.where.get("quasi") is None and not self._names("quasi"):
+            return moments.of_all(design.size)
+        self._asking.ready()
+        query = moments.query(question, self._promise, argument)
+        return moments.from_plan(self._asking.engine.run(query), self._opened.first, design.size.size)
+
+    def _names(self, side: Side) -> list[str]:
+        return [f"key_{number}" for number, key in enumerate(self._question.keys) if key.side == side]
+
+    def _keys(self, answer: pa.Table) -> Numbers:
+        return self._places(answer, "sensitive", self._wanted.sought.names)
+
+    def _places(self, answer: pa.Table, side: Side, names: pa.Table) -> Numbers:
+        """Where the keys of each row of an answer are among these."""
+        own = self._names(side)
+        if not own:
+            return np.zeros(len(answer), np.int64)
+        every = numbered(pa.concat_tables([names.select(own), answer.select(own)])).numbers
+        place = np.zeros(int(every.max(initial=0)) + 1, np.int64)
+        place[every[: len(names)]] = np.arange(len(names))
+        return place[every[len(names) :]]
+
+
+def _added(mass: Floats, ranks: Ints, values: int) -> Floats:
+    """What is known of codes, by the rank of their argument."""
+    order = np.argsort(ranks, kind="stable")
+    found: Floats = np.add.reduceat(mass[:, order], np.searchsorted(ranks[order], np.arange(values)), axis=1)
+    return found
+
+
+def _quantiles(aggregate: Aggregate, mass: Floats, values: pa.Array) -> Column | Places:
+    found = Places(quantile_places(mass, aggregate.fraction), values)
+    return found.as_numbers() if aggregate.function == "quantile_cont" else found

@@ -1,0 +1,122 @@
+"""Law: over all deals of a plan, the mean of the estimate by design is the truth, and its variance is the formula's."""
+
+from __future__ import annotations
+
+from math import prod
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import strategies as st
+
+from discreet.learn.design import Design
+from discreet.release.groups import Groups
+from discreet.values.coded import Coded
+from laws.deals import Place, deals, random_plan, spread
+
+RANDOM = st.randoms(use_true_random=True)
+
+
+def law(examples: int) -> Any:
+    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+    phases = [Phase.explicit, Phase.generate]
+    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
+
+
+def design_of(plan: list[Place], cell: list[int]) -> Design:
+    """The design of a plan, from what a release shows of it."""
+    groups = max(group for group, _ in plan) + 1
+    pairs = sorted(set(plan))
+    n = np.array([plan.count(pair) for pair in pairs], np.int32)
+    held = np.searchsorted([group for group, _ in pairs], np.arange(groups + 1)).astype(np.int64)
+    rows = np.searchsorted(sorted(group for group, _ in plan), np.arange(groups + 1)).astype(np.int64)
+    codes = np.array([value for _, value in pairs], np.uint8)
+    values = pa.array(range(int(codes.max()) + 1))
+    found = Groups(rows, held, n, Coded(codes, values))
+    return Design.of(found, np.arange(len(values), dtype=np.int32), np.array(cell, np.int32))
+
+
+def estimate(design: Design, target: np.ndarray, amounts: list[float]) -> float:
+    """The estimate of a total, from what is in each group."""
+    every = np.array(amounts, float)[:, None]
+    offsets, keys = np.arange(len(every) + 1), np.zeros(len(every), np.int32)
+    [[means]] = design.means(design.gather(offsets, keys, every, 1))
+    return float(target @ means)
+
+
+def check(plan: list[Place], cell: list[int], number: list[float], wanted: list[float]) -> bool:
+    """Compare one target with all deals; False if the release does not tell it.
+
+    Row i holds the value of place i, and has a number; wanted is the total of (number times what its value is worth).
+    Two cells have no place of the same value, or else each its own permutation: a value is one of a cell.
+    """
+    design = design_of(plan, cell)
+    groups, values = len(cell), design.values
+    target = np.zeros(design.columns)
+    for group, value in plan:
+        target[cell[group] * values + value] += wanted[value]
+    if not design.told(target[None])[0]:
+        return False
+    inside = [(group, cell[group] * values + value) for group, value in plan]
+    found = []
+    for row_at in deals(inside):
+        amounts = [0.0] * groups
+        for (group, _), row in zip(plan, row_at, strict=True):
+            amounts[group] += number[row]
+        found.append(estimate(design, target, amounts))
+    mean, variance = spread(found)
+    truth = sum(wanted[value] * each for (_, value), each in zip(plan, number, strict=True))
+    assert mean == pytest.approx(truth, abs=1e-9)
+    [spreads] = design.spreads(target[None])
+    real = 0.0
+    for column in range(design.columns):
+        held = [each for (_, value), each in zip(inside, number, strict=True) if value == column]
+        real += spreads[column] * float(np.var(held)) if held else 0
+    assert variance == pytest.approx(real, abs=1e-7)
+    return True
+
+
+@law(60)
+@given(RANDOM)
+def test_design_is_unbiased(rng: Random) -> None:
+    """COUNT (numbers 0 and 1) and SUM, of rows whose values are some of all, or each worth another number."""
+    values = rng.choice([2, 3])
+    plan = random_plan(rng, groups=rng.choice([3, 4, 5]), values=values, most=4 if values == 2 else 3)
+    cells = rng.choice([1, 1, 2])
+    cell = sorted(rng.randrange(cells) for _ in range(max(group for group, _ in plan) + 1))
+    number = [float(rng.choice([0, 1]) if rng.random() < 0.5 else rng.randint(-3, 9)) for _ in plan]
+    wanted = [float(rng.choice([0, 1, 1, 7, -2])) for _ in range(values)]
+    note(f"{plan} {cell} {number} {wanted}")
+    check(plan, cell, number, wanted)
+
+
+def test_most_plans_tell() -> None:
+    """The law is about something: of such plans, most tell the number of rows with one value."""
+    told = 0
+    for seed in range(20):
+        plan = random_plan(Random(seed), groups=5, values=3, most=3)  # noqa: S311
+        told += check(plan, [0] * (plan[-1][0] + 1), [float(i % 2) for i in range(len(plan))], [1, 0, 0])
+    assert told >= 15
+
+
+def test_what_every_group_has_alike_is_not_told() -> None:
+    plan = [(group, value) for group in range(4) for value in (0, 1, 2)]
+    design = design_of(plan, [0] * 4)
+    targets = np.array([[4.0, 4, 4], [4, 0, 0], [0, 4, -4]])
+    assert design.told(targets).tolist() == [True, False, False]
+    assert not design.full
+    assert design.eigenvalues.ravel() == pytest.approx([0, 0, 1], abs=1e-12)
+    assert estimate(design, targets[0], [1, 2, 3, 0]) == pytest.approx(6)
+
+
+def test_parts_add_up_to_the_total_exactly() -> None:
+    plan = random_plan(Random(5), groups=8, values=3, most=9)  # noqa: S311
+    design = design_of(plan, [0] * 8)
+    parts = np.diag(design.totals)
+    amounts = [float(i % 3) for i in range(8)]
+    assert sum(estimate(design, part, amounts) for part in parts) == pytest.approx(sum(amounts))
+    assert design.weights(design.totals[None]) == pytest.approx(np.ones((1, 8)))
+    assert prod(design.eigenvalues.shape) == 3
