@@ -22,10 +22,12 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from census import Private, coded
+from discreet.answer.estimators.design.linear import Targets, totals
+from discreet.answer.estimators.design.opened import Opened
 from discreet.learn.plausible import Plausible
 from discreet.release import Release
 
-SELECTIVITY, LEAST = 0.05, 1e-3
+SELECTIVITY, LEAST, BATCH = 0.05, 1e-3, 50
 FORMS, DIMENSIONS = ("sets", "ranges"), (1, 2, 5)
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -145,6 +147,24 @@ class Shown:
         found = [_even(self.hits(each), self.rows, self.held, self.values, self.n, each.inside) for each in asked]
         estimate, variance, _, _ = np.array(found).T
         return Answers(estimate, np.sqrt(variance))
+
+    def design(self, asked: Sequence[Question], opened: Opened) -> Answers:
+        """The regression on groups, many questions at a time, each as if it were a key of one question."""
+        parts = [self._regressed(asked[at : at + BATCH], opened) for at in range(0, len(asked), BATCH)]
+        return Answers(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _regressed(self, asked: Sequence[Question], opened: Opened) -> tuple[Floats, Floats]:
+        hits, several, design = [self.hits(each) for each in asked], np.arange(len(asked)), opened.design
+        groups, keys = np.arange(self.rows.size) * len(asked), np.tile(several.astype(np.int32), self.rows.size - 1)
+        amounts = np.stack(hits, axis=1).reshape(-1, 1).astype(np.float64)
+        means = design.means(design.gather(groups, keys, amounts, len(asked)))
+        targets = Targets.of(design, opened.by_class(np.array([each.inside for each in asked], np.float64)))
+        found = totals(design, targets, means, several, several)
+        pairs = zip(hits, asked, strict=True)
+        low, high = np.array(
+            [_even(hit, self.rows, self.held, self.values, self.n, each.inside)[2:] for hit, each in pairs]
+        ).T
+        return np.clip(found.estimate, low, high), np.where(low == high, 0, found.stderr)
 
 
 @dataclass(frozen=True)

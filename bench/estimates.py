@@ -16,6 +16,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,11 +27,14 @@ import numpy as np
 import discreet
 from asked import DIMENSIONS, Answers, Drawn, Question, Shown, cells, check, questions
 from census import SOURCES, Private, private
+from discreet.answer.estimators.design.opened import Opened
+from discreet.engines import connect
 from discreet.release import Release
+from discreet.release.relations import load_files
 from targets import Cell, Figures, Measured, verdicts
 
 SEED, CHECKED, TABLES = 14, 1, 20
-ESTIMATORS = ("even", "learned")
+ESTIMATORS = ("even", "design", "learned")
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,9 @@ class Method:
 METHODS = {
     "anatomize": Method("anatomize"),
     "deal": Method("deal"),
-    "mixed": Method("mixed"),
-    "local": Method("local", ESTIMATORS),
-    "fitted": Method("local", ESTIMATORS, {"cuts": "fitted"}),
+    "mixed": Method("mixed", ("even", "design")),
+    "local": Method("local", ("even", "learned")),
+    "fitted": Method("local", ("even", "learned"), {"cuts": "fitted"}),
 }
 
 
@@ -80,6 +84,21 @@ class Asked:
 
     def learned(self, asked: Sequence[Question]) -> Answers:
         return self.drawn.answers(asked)
+
+    def design(self, asked: Sequence[Question]) -> Answers:
+        return self.shown.design(asked, self.opened)
+
+    @cached_property
+    def opened(self) -> Opened:
+        """What the estimator makes of the files when it is first asked."""
+        with closing(connect()) as engine:
+            load_files(engine, self.release.path, self.release.manifest)
+            opened = Opened.of(engine, self.release)
+        if opened is None:
+            raise SystemExit(f"{self.table.name}: too many values for `design`")
+        if opened.told is not None:
+            print(opened.told, flush=True)
+        return opened
 
     @cached_property
     def drawn(self) -> Drawn:
@@ -129,7 +148,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=1000, help="of each kind")
     parser.add_argument("--tables", nargs="+", choices=SOURCES, default=[*SOURCES])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
-    parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=["even"])
+    parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=["even", "design"])
     parser.add_argument("--rows", type=int, help="of each table, drawn at random")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as cache:
