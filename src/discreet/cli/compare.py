@@ -72,7 +72,7 @@ def compare(
         show.as_json({**about, "outcomes": found.outcomes, **more})
         return
     print(f"{found.title}\n")
-    show.as_table(COLUMNS, found.cells())
+    show.as_table(COLUMNS, found.cells(), left=2)
     for line in (*found.remarks(), *([f"chart: {chart}"] if chart else []), NOTE):
         print(f"\n{line}")
 
@@ -92,7 +92,7 @@ def _print_sweep(found: Sweep, chart: Path | None, *, json: bool) -> None:
         show.as_json({**about, "steps": steps, "remarks": found.remarks(), "chart": chart, "note": NOTE})
         return
     print(f"{found.title}\n")
-    show.as_table(found.columns, found.cells(), left=2)
+    show.as_table(found.columns, found.cells(), left=3)
     for line in (*found.remarks(), *([f"chart: {chart}"] if chart else []), NOTE):
         print(f"\n{line}")
 

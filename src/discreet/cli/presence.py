@@ -41,4 +41,4 @@ def print_presence(found: dict[str, Any]) -> None:
     if found["absent"]:
         print(f"{found['absent']:,} people of the truth are not in the release")
     if found["real"]:
-        print("These are statistics of the private table: they are for its steward, and not to be published.")
+        print(show.STEWARD)

@@ -16,6 +16,7 @@ from discreet.visible import STEERING, in_a_line, visible
 if TYPE_CHECKING:
     from discreet.errors import DiscreetWarning
 
+STEWARD = "These are statistics of the private table: they are for its steward, and not to be published."
 Step = Callable[[str], None]
 
 

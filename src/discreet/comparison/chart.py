@@ -69,7 +69,7 @@ def draw(comparison: Comparison, path: Path) -> Path:
             ("to publish", [outcome.publish_seconds for outcome in outcomes]),
             ("per query", [outcome.query_seconds for outcome in outcomes]),
         )
-        errors.set_yticks(range(len(outcomes)), [outcome.method for outcome in outcomes])
+        errors.set_yticks(range(len(outcomes)), [outcome.name for outcome in outcomes])
         errors.set_ylim(len(outcomes) - 0.5, -0.5)  # the first method on top
         figure.supxlabel(NOTE, fontsize=8, color=GREY)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
@@ -86,8 +86,8 @@ def draw_sweep(sweep: Sweep, path: Path) -> Path:
         figure = Figure(figsize=(9, 6), layout="constrained")
         figure.suptitle(sweep.title, fontsize=12, fontweight="bold", color=INK, wrap=True)
         axes = figure.subplots()
-        for number, first in enumerate(sweep.steps[0].outcomes):
-            _line(axes, sweep, number, first.method, LINES[number % len(LINES)])
+        for number, name in enumerate(sweep.names()):
+            _line(axes, sweep, name, LINES[number % len(LINES)])
         axes.set_xlabel("risk: the largest share that one sensitive value has of a group", color=INK)
         axes.set_ylabel("error of answers that are not exact", color=INK)
         axes.margins(x=0.08, y=0.08)
@@ -105,15 +105,15 @@ def draw_sweep(sweep: Sweep, path: Path) -> Path:
     return path
 
 
-def _line(axes: Axes, sweep: Sweep, number: int, method: str, color: str) -> None:
+def _line(axes: Axes, sweep: Sweep, name: str, color: str) -> None:
     """The median errors of one method, and the 90th percentiles dotted; where all is exact, there is none."""
-    told = [step.outcomes[number] for step in sweep.steps if step.outcomes[number].share is not None]
+    told = [each for _, each in sweep.outcomes() if each.name == name and each.share is not None]
     if not told:
         return
     risks = [each.share or 0 for each in told]
     medians, highs = [each.error or 0 for each in told], [each.error_90 or 0 for each in told]
-    axes.plot(risks, medians, "o-", color=color, label=f"{method}: median")
-    axes.plot(risks, highs, "o:", color=color, markersize=3, label=f"{method}: 90th percentile")
+    axes.plot(risks, medians, "o-", color=color, label=f"{name}: median")
+    axes.plot(risks, highs, "o:", color=color, markersize=3, label=f"{name}: 90th percentile")
 
 
 def _risks(axes: Axes, sweep: Sweep) -> None:

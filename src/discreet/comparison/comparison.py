@@ -9,14 +9,14 @@ from pathlib import Path
 
 NOTE = "These are statistics of the private table: they are for its steward, and not to be published."
 COLUMNS = (
-    *("method", "median error", "90 %", "worst", "within 2 stderr", "exact", "width", "loss", "groups"),
+    *("method", "estimator", "median error", "90 %", "worst", "within 2 stderr", "exact", "width", "loss", "groups"),
     *("publish", "per query"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one method came to, or why it was `refused`.
+    """What one method came to, asked by one `estimator`, or why it was `refused`.
 
     Of the questions that it `answered`, `exact` had equal bounds; the rest are what errors are about: `error` is the
     median of |estimate - truth| relative to the truth or to ten people (see `workload`), `error_90` their 90th
@@ -29,6 +29,7 @@ class Outcome:
     """
 
     method: str
+    estimator: str | None = None
     refused: str | None = None
     answered: int = 0
     unanswered: str | None = None
@@ -50,16 +51,21 @@ class Outcome:
     publish_seconds: float | None = None
     query_seconds: float | None = None
 
+    @property
+    def name(self) -> str:
+        """The method, and its estimator if it has another beside `even`."""
+        return self.method if self.estimator in {None, "even"} else f"{self.method}, {self.estimator}"
+
     def cells(self) -> list[str]:
         """The outcome as people read it, in the order of `COLUMNS`."""
         if self.refused is not None:
-            return [self.method, "refused", *["–"] * (len(COLUMNS) - 2)]
+            return [self.method, "–", "refused", *["–"] * (len(COLUMNS) - 3)]
         errors = [_shown(value, "{:,.1%}") for value in (self.error, self.error_90, self.worst)]
         held = [_shown(self.coverage, "{:.0%}"), f"{self.exact:,} of {self.answered:,}"]
         sizes = [_shown(value, "{:,.1%}") for value in (self.width, self.loss)]
         per_query = None if self.query_seconds is None else 1000 * self.query_seconds
         times = [_shown(self.publish_seconds, "{:,.2f} s"), _shown(per_query, "{:,.1f} ms")]
-        return [self.method, *errors, *held, *sizes, _shown(self.groups, "{:,.0f}"), *times]
+        return [self.method, self.estimator or "–", *errors, *held, *sizes, _shown(self.groups, "{:,.0f}"), *times]
 
     @property
     def useless(self) -> str | None:
@@ -83,7 +89,7 @@ class Outcome:
             found.append(f"{self.outside:,} of {self.answered:,} truths lie outside the bounds: a mistake of ours")
         if self.useless is not None:
             found.append(f"of no use for such questions: {self.useless}")
-        return [f"{self.method}: {remark}" for remark in found]
+        return [f"{self.name}: {remark}" for remark in found]
 
 
 @dataclass(frozen=True)
@@ -125,8 +131,7 @@ class Comparison:
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
             "  ".join(
-                f"{cell:<{w}}" if i == 0 else f"{cell:>{w}}"
-                for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+                f"{cell:<{w}}" if i < 2 else f"{cell:>{w}}" for i, (cell, w) in enumerate(zip(row, widths, strict=True))
             )
             for row in lines
         ]

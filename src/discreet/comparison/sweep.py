@@ -9,7 +9,17 @@ from pathlib import Path
 
 from discreet.comparison.comparison import NOTE, Comparison, Outcome
 
-COLUMNS = ("method", "largest share", "median error", "90 %", "worst", "within 2 stderr", "exact", "groups")
+COLUMNS = (
+    "method",
+    "estimator",
+    "largest share",
+    "median error",
+    "90 %",
+    "worst",
+    "within 2 stderr",
+    "exact",
+    "groups",
+)
 
 
 @dataclass(frozen=True)
@@ -37,17 +47,23 @@ class Sweep:
         """One row for each method and threshold, as people read them."""
         found = []
         for step, outcome in self.outcomes():
-            method, *figures = outcome.cells()
+            method, estimator, *figures = outcome.cells()
             share = "–" if outcome.share is None else f"{outcome.share:.1%}"
             median, high, worst, covered, exact = figures[:5]
             threshold = f"{step.guarantee[self.name]:,}"
-            found.append([threshold, method, share, median, high, worst, covered, exact, figures[7]])
+            found.append([threshold, method, estimator, share, median, high, worst, covered, exact, figures[7]])
         return found
+
+    def names(self) -> list[str]:
+        """The methods, each with its estimators."""
+        every = [outcome for step in self.steps for outcome in step.outcomes]
+        methods = list(dict.fromkeys(outcome.method for outcome in every))
+        return list(dict.fromkeys(each.name for each in sorted(every, key=lambda each: methods.index(each.method))))
 
     def outcomes(self) -> Iterator[tuple[Comparison, Outcome]]:
         """Every outcome, method by method, with its comparison."""
-        for number in range(len(self.steps[0].outcomes)):
-            yield from ((step, step.outcomes[number]) for step in self.steps)
+        for name in self.names():
+            yield from ((step, each) for step in self.steps for each in step.outcomes if each.name == name)
 
     def remarks(self) -> list[str]:
         """What a smaller threshold would gain where one is close to the largest possible, and what is refused."""
@@ -55,11 +71,11 @@ class Sweep:
         for step, outcome in self.outcomes():
             found += [f"{self.name} = {step.guarantee[self.name]:,}: {remark}" for remark in outcome.remarks()]
         for (weaker, before), (step, after) in pairwise(self.outcomes()):
-            if before.method == after.method and step.limit is not None and after.refused is None:
+            if before.name == after.name and step.limit is not None and after.refused is None:
                 l, less = step.guarantee["l"], weaker.guarantee["l"]
                 near = f"l = {l:,} is close to the largest that the sensitive column allows, {step.limit:,}"
                 gained = f"{_told(before)} in place of {_told(after)}"
-                found.append(f"{after.method}: {near}; l = {less:,} gives {gained}")
+                found.append(f"{after.name}: {near}; l = {less:,} gives {gained}")
         return found
 
     def chart(self, path: str | Path) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.answer.estimators import ESTIMATORS
 from discreet.audit.metrics import metrics
 from discreet.comparison.answered import Answered, summed_up
 from discreet.comparison.comparison import Comparison, Outcome
@@ -39,6 +40,7 @@ from discreet.publication.axes import present
 from discreet.publication.identified import check_identified
 from discreet.publication.publish import publish
 from discreet.release import Release
+from discreet.release.layouts import layout_of
 from discreet.scratch import workplace
 from discreet.table import Table, read
 from discreet.warnings import minimality
@@ -61,7 +63,8 @@ def compare(
 
     A method is written `publication/partition`, like `anatomy/local`; unless they are named, all sensible ones are
     compared. The publication and the partition of the policy do not matter; columns, hierarchies and
-    options do. `public` is the public table of a join. With a `seed` the questions and the groups are the same again.
+    options do. Where several estimators are valid, each has an outcome. `public` is the public table of a join. With a
+    `seed` the questions and the groups are the same again.
     What comes out are statistics of the private table, and not to be published; the releases are deleted.
     `progress` is told the name of each method as its turn comes.
     """
@@ -144,10 +147,10 @@ def _compared(
     seed: int | None,
     progress: Callable[[str], None],
 ) -> Comparison:
-    outcomes = []
+    outcomes: list[Outcome] = []
     for each in chosen:
         progress(each.name)
-        outcomes.append(_tried(each, table, public, policy, asked, seed))
+        outcomes += _tried(each, table, public, policy, asked, seed)
     name, guarantee = policy.name or table.name, dict(policy.guarantee)
     return Comparison(name, table.rows, guarantee, len(asked), tuple(outcomes), _limit(table, policy))
 
@@ -163,9 +166,14 @@ def _limit(table: Table, policy: Policy) -> int | None:
 
 
 def _tried(
-    tried: Method, table: Table, public: Table | None, policy: Policy, asked: Sequence[Query], seed: int | None
-) -> Outcome:
-    """What a method comes to, or why it does not fit."""
+    tried: Method,
+    table: Table,
+    public: Table | None,
+    policy: Policy,
+    asked: Sequence[Query],
+    seed: int | None,
+) -> list[Outcome]:
+    """What a method comes to by each estimator, or why it does not fit."""
     try:
         rules = tried.under(policy)
         rules = replace(rules, accept={**rules.accept, minimality.LOOKS: "compared, and not published"})
@@ -180,12 +188,13 @@ def _tried(
             with closing(release):
                 certain = [each.message for each in release.warnings if each.name == minimality.KIND]
                 if certain:  # only a seed let it pass
-                    return Outcome(method=tried.name, refused=certain[0])
-                return _measured(tried.name, release, asked, seconds)
+                    return [Outcome(method=tried.name, refused=certain[0])]
+                told = _told(tried.name, release, seconds)
+                return [_measured(replace(told, estimator=each), release, asked) for each in _valid(release)]
     except PolicyError as error:
-        return Outcome(method=tried.name, refused="; ".join(mistake.message for mistake in error.mistakes))
+        return [Outcome(method=tried.name, refused="; ".join(mistake.message for mistake in error.mistakes))]
     except (InputError, GuaranteeError, UnacceptedError, EngineError) as error:
-        return Outcome(method=tried.name, refused=error.message)
+        return [Outcome(method=tried.name, refused=error.message)]
 
 
 def _warm(table: Table, public: Table | None, policy: Policy, to: Path) -> None:
@@ -200,10 +209,18 @@ def _first_rows(table: Table) -> pa.Table:
     return table.engine.run(table.select(table.names()).limit(FEW))
 
 
-def _measured(name: str, release: Release, asked: Sequence[Query], seconds: float) -> Outcome:
-    """The errors of the answers of a release, and what it loses."""
+def _valid(release: Release) -> list[str]:
+    """The estimators that a release can be asked by."""
+    promise = release.promise
+    if layout_of(promise).matching != "counted":
+        return ["even"]
+    return [name for name, estimator in ESTIMATORS.items() if estimator.why_not(promise) is None]
+
+
+def _told(name: str, release: Release, seconds: float) -> Outcome:
+    """What a release loses, whatever it is asked."""
     found = metrics(release)
-    told = Outcome(
+    return Outcome(
         method=name,
         loss=found.ncp_share,
         dm=found.dm,
@@ -212,11 +229,15 @@ def _measured(name: str, release: Release, asked: Sequence[Query], seconds: floa
         suppressed=release.suppressed,
         publish_seconds=seconds,
     )
+
+
+def _measured(told: Outcome, release: Release, asked: Sequence[Query]) -> Outcome:
+    """The errors of the answers of a release by one estimator."""
     answers, times, why = [], [], None
     for query in asked:
         start = perf_counter()
         try:
-            estimate, stderr, low, high = release.ask(query.sql).rows()[0].values()
+            estimate, stderr, low, high = release.ask(query.sql, estimator=told.estimator).rows()[0].values()
         except QueryError as error:
             why = error.message
             continue

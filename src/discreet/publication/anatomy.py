@@ -46,4 +46,6 @@ def _store_st(draft: Draft, path: Path) -> None:
     store_rows(draft.counts(), path)
 
 
-PUBLICATION = Publication(_files, people=True, compared=("anatomize", "deal", "local"), ranges=("min_sum", "tightest"))
+PUBLICATION = Publication(
+    _files, people=True, compared=("anatomize", "deal", "mixed", "local"), ranges=("min_sum", "tightest")
+)
