@@ -77,12 +77,12 @@ class LeftOut:
 NOBODY = LeftOut()
 
 
-def about(promise: Promise, left_out: LeftOut, question: Question) -> Iterator[str]:
+def about(promise: Promise, left_out: LeftOut, question: Question | None) -> Iterator[str]:
     """Which rows an answer is about, where not all of the table are in the release."""
     if left_out.most != 0:
         many = "any number" if left_out.most is None else f"up to {left_out.most:,}"
         counts = "a count has no high" if left_out.most is None else "the high of a count includes them"
-        keys = "; keys that only they have are not listed" if question.keys else ""
+        keys = "; keys that only they have are not listed" if question is None or question.keys else ""
         yield f"{many} of the table's rows may have been left out; estimates are about the others, {counts}{keys}"
     if promise.missing_sensitive == "withhold":
         yield f"rows without a `{promise.sensitive}` were left out; the answer and its bounds are about the others"

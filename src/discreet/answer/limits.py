@@ -6,7 +6,7 @@ A question is short, whoever wrote it; a release of few bytes gets little memory
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
 from time import monotonic
@@ -49,10 +49,13 @@ def check_timeout(seconds: float | None) -> None:
 
 
 @contextmanager
-def within(engine: Engine, seconds: float | None) -> Iterator[None]:
-    """Stop what an engine does inside after so many seconds, if any are given, and say so."""
+def within(engine: Engine, seconds: float | None) -> Iterator[Callable[[str], None]]:
+    """Stop what an engine does inside after so many seconds, if any are given, and say so.
+
+    What is done beside the engine is stopped by calling what is yielded, with any word, now and then.
+    """
     if seconds is None:
-        yield
+        yield lambda _: None
         return
     done, late = Event(), Event()
     deadline = monotonic() + seconds
@@ -63,9 +66,14 @@ def within(engine: Engine, seconds: float | None) -> Iterator[None]:
             engine.interrupt()
 
     thread = Thread(target=watch, daemon=True)
+
+    def hurry(_: str) -> None:
+        if late.is_set():
+            raise KeyboardInterrupt
+
     thread.start()
     try:
-        yield
+        yield hurry
     except KeyboardInterrupt:
         if not late.is_set():
             raise

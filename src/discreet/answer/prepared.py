@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import pyarrow as pa
 from sqlglot import Dialect, exp
@@ -17,6 +18,7 @@ from discreet.answer.question.question import ENDS, Question
 from discreet.engines import Engine
 
 PARTS = (*ENDS, "least")
+Hurry: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Asking:
     left_out: LeftOut
     accelerator: Choice | None  # another way to the relations, if rows are counted
     ready: Callable[[], None]  # makes the tables of the plan
+    hurry: Hurry  # to be called now and then by what takes long: it raises when time is over
 
     @property
     def question(self) -> Question:

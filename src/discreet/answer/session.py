@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
@@ -15,6 +16,8 @@ from sqlglot import exp
 from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.answer import SWAPPED, Answer
 from discreet.answer.estimators import Estimated, Estimator, check_known, chosen
+from discreet.answer.estimators.estimator import OfAnything
+from discreet.answer.given import read_given
 from discreet.answer.left_out import LeftOut, about
 from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
@@ -24,7 +27,7 @@ from discreet.answer.people import CountOfPeople
 from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends, needed
 from discreet.answer.plan.plan import plan
 from discreet.answer.plan.shapes import MARK, abstracted, shape
-from discreet.answer.prepared import Asking, Prepared
+from discreet.answer.prepared import Asking, Hurry, Prepared
 from discreet.answer.question.parse import read_question
 from discreet.answer.question.question import ENDS, Question
 from discreet.engines import connect
@@ -52,10 +55,11 @@ def ask(
     generalized: bool | Given = False,
     timeout: float | None = None,
     estimator: str | None = None,
+    tables: Mapping[str, Any] | None = None,
 ) -> Answer:
     """Answer an SQL aggregate from a release, or from the folder that holds one; see `Release.ask`."""
     opened = release if isinstance(release, Release) else open_release(release)
-    return opened.ask(question, generalized=generalized, timeout=timeout, estimator=estimator)
+    return opened.ask(question, generalized=generalized, timeout=timeout, estimator=estimator, tables=tables)
 
 
 class Session:
@@ -99,20 +103,25 @@ class Session:
         generalized: bool | Given = False,
         timeout: float | None = None,
         estimator: str | None = None,
+        tables: Mapping[str, Any] | None = None,
     ) -> Answer:
         """Answer one question, in `timeout` seconds if given; if `generalized`, from the boxes of the groups alone."""
         check_timeout(timeout)
         check_known(estimator)
-        with self._lock, within(self._engine, timeout):
+        given = read_given(tables)
+        with self._lock, within(self._engine, timeout) as hurry:
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
             if people is not None:
                 return self._people(sql, people, generalized=generalized, estimator=estimator)
             matches = self.matches(generalized=generalized)
             way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
-            prepared = self._prepare(sql, matches)
+            try:
+                prepared = self._prepare(sql, matches)
+            except QueryError as error:
+                return self._beyond(sql, self._estimator(way), given, hurry, error)
             with _computed():
-                estimated = self._estimator(way).answer(self._asking(prepared, matches))
+                estimated = self._estimator(way).answer(self._asking(prepared, matches, hurry))
         question, result = prepared.question, estimated.table
         width = sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
         possibly = self._left_out.notes(question) if self._left_out.most != 0 else _notes(question, result, width)
@@ -131,9 +140,24 @@ class Session:
             estimators,
         )
 
-    def _asking(self, prepared: Prepared, matches: Matches) -> Asking:
+    def _beyond(
+        self, sql: str, estimator: Estimator, given: Mapping[str, pa.Table], hurry: Hurry, error: QueryError
+    ) -> Answer:
+        """Answer a question that has no bounds, if the estimator can; else it is refused as it was."""
+        if not isinstance(estimator, OfAnything):
+            if given:
+                raise QueryError(
+                    "tables of your own can be asked beside plausible ones only",
+                    hint='use estimator "learned"',
+                )
+            raise error
+        with _computed():
+            answer = estimator.beyond(sql, given, hurry)
+        return replace(answer, notes=(*about(self.release.promise, self._left_out, None), *answer.notes))
+
+    def _asking(self, prepared: Prepared, matches: Matches, hurry: Hurry = lambda _: None) -> Asking:
         accelerator = self._accelerator if isinstance(matches, Counted) else None
-        return Asking(prepared, self._engine, self._left_out, accelerator, partial(self._ready, prepared))
+        return Asking(prepared, self._engine, self._left_out, accelerator, partial(self._ready, prepared), hurry)
 
     def _estimator(self, way: type[Estimator]) -> Estimator:
         """An estimator of this release, opened when it is first asked for."""

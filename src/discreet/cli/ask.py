@@ -24,7 +24,11 @@ def ask(
     ] = False,
     estimator: Annotated[
         str | None,
-        typer.Option(help="What makes the estimate: even or design; else what the release names."),
+        typer.Option(help="What makes the estimate: even, design or learned; else what the release names."),
+    ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(help="A table of your own to join with, as NAME=FILE, for estimator learned; may be repeated."),
     ] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which to give up; 0 for never.", min=0)] = 600,
     memory_limit: Annotated[
@@ -47,7 +51,13 @@ def ask(
             print(opened.explain(question, generalized=generalized, estimator=estimator))
             return
         step("answering")
-        answer = opened.ask(question, generalized=generalized, timeout=timeout or None, estimator=estimator)
+        answer = opened.ask(
+            question,
+            generalized=generalized,
+            timeout=timeout or None,
+            estimator=estimator,
+            tables=dict(_named(each) for each in table or ()),
+        )
     if json:
         told = {"question": question, "estimator": answer.estimator, "estimators": dict(answer.estimators)}
         show.as_json({**told, "columns": answer.columns, "rows": answer.rows(), "notes": said(answer)})
@@ -55,3 +65,10 @@ def ask(
     show.as_table(answer.columns, answer.cells())
     for note in said(answer):
         print(f"note: {in_a_line(note)}", file=sys.stderr)
+
+
+def _named(table: str) -> tuple[str, str]:
+    name, equals, file = table.partition("=")
+    if not (name and equals and file):
+        raise typer.BadParameter("write NAME=FILE", param_hint="--table")
+    return name, file

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.errors import DiscreetWarning, ReleaseError, VerificationError
 from discreet.release.files import digest, is_plain
@@ -67,6 +67,7 @@ class Release:
         generalized: bool | Given = False,
         timeout: float | None = None,
         estimator: str | None = None,
+        tables: Mapping[str, Any] | None = None,
     ) -> Answer:
         """Answer an SQL aggregate with estimate, standard error and hard bounds.
 
@@ -76,9 +77,11 @@ class Release:
         other values (with None in it if one is missing), or None if the column may hold anything.
 
         A question that takes longer than `timeout` seconds is not answered. The `estimator` makes estimate and
-        standard error; unless another is named, it is the one that the manifest names, or else `even`.
+        standard error; unless another is named, it is the one that the manifest names, or else `even`. By `learned`,
+        any SELECT can be asked, without bounds where it goes beyond such aggregates, and joined with `tables` of your
+        own: frames or files, by name.
         """
-        return self.session.ask(question, generalized=generalized, timeout=timeout, estimator=estimator)
+        return self.session.ask(question, generalized=generalized, timeout=timeout, estimator=estimator, tables=tables)
 
     def explain(self, question: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from discreet.answer.estimators.design import ByDesign
 from discreet.answer.estimators.estimator import Estimated, Estimator
 from discreet.answer.estimators.even import Even
+from discreet.answer.estimators.learned import Learned
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.words import nearest
 
 __all__ = ["ESTIMATORS", "Estimated", "Estimator", "check_known", "chosen"]
 
-ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even, ByDesign)}
+ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even, ByDesign, Learned)}
 
 
 def check_known(name: str | None) -> None:

@@ -26,7 +26,7 @@ class Column:
 
     def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
         """An answer with these figures, and what is to be said of them."""
-        low, high, even = (_floats(answer.column(each)) for each in ("low", "high", "estimate"))
+        low, high, even = (floats(answer.column(each)) for each in ("low", "high", "estimate"))
         usable = np.isfinite(self.estimate) & np.isfinite(low) & np.isfinite(high)
         if self.stderr is not None:
             usable &= np.isfinite(self.stderr)
@@ -55,7 +55,7 @@ class Places:
 
     def as_numbers(self) -> Column:
         """The same where an answer lies between values."""
-        found = _floats(self.values.take(to_arrow(np.maximum(self.places, 0))))
+        found = floats(self.values.take(to_arrow(np.maximum(self.places, 0))))
         return Column(np.where(self.places < 0, np.nan, found), None)
 
 
@@ -66,10 +66,15 @@ def _with(answer: pa.Table, part: str, found: Floats | pa.Array, usable: Flags) 
     return answer.set_column(at, part, pc.if_else(pa.array(usable), new.cast(column.type), column))
 
 
-def _floats(column: pa.ChunkedArray | pa.Array) -> Floats:
+def floats(column: pa.ChunkedArray | pa.Array) -> Floats:
     """As numbers, a missing one not a number."""
     found: Floats = to_numpy(column.cast(pa.float64(), safe=False).fill_null(np.nan))
     return found
+
+
+def is_number(type_: pa.DataType) -> bool:
+    """Whether values of a type can be added up."""
+    return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_))
 
 
 def _places(column: pa.ChunkedArray, values: pa.Array) -> npt.NDArray[np.int64]:
@@ -77,12 +82,18 @@ def _places(column: pa.ChunkedArray, values: pa.Array) -> npt.NDArray[np.int64]:
     return to_numpy(found.cast(pa.int64()))
 
 
-def _told(name: str, moved: Flags, without: Flags) -> Iterator[str]:
+def told_moved(name: str, moved: Flags) -> Iterator[str]:
+    """Say in how many rows an estimate was moved to its bounds."""
     if moved.any():
-        yield f"{name}: in {_rows(moved)} the estimate was beyond low or high, and was moved there"
+        yield f"{name}: in {in_rows(moved)} the estimate was beyond low or high, and was moved there"
+
+
+def _told(name: str, moved: Flags, without: Flags) -> Iterator[str]:
+    yield from told_moved(name, moved)
     if without.any():
-        yield f"{name}: in {_rows(without)} nothing is told (few rows, or values that groups do not tell apart): `even`"
+        why = "few rows, or values that groups do not tell apart"
+        yield f"{name}: in {in_rows(without)} nothing is told ({why}): `even`"
 
 
-def _rows(some: Flags) -> str:
+def in_rows(some: Flags) -> str:
     return "this row" if some.size == 1 else f"{some.sum()} of {some.size} rows"

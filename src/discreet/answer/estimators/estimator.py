@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple, Protocol, Self
+from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
 import pyarrow as pa
 
-from discreet.answer.answer import Basis
-from discreet.answer.prepared import Asking
+from discreet.answer.answer import Answer, Basis
+from discreet.answer.prepared import Asking, Hurry
 from discreet.engines import Engine
 from discreet.release.manifest import Promise
 from discreet.release.release import Release
@@ -50,4 +50,13 @@ class Estimator(Protocol):
 
     def explain(self, asking: Asking) -> list[str]:
         """What it does beside the plan's query, as SQL and comments."""
+        ...
+
+
+@runtime_checkable
+class OfAnything(Protocol):
+    """An estimator that can be asked what has no bounds, too."""
+
+    def beyond(self, sql: str, given: Mapping[str, pa.Table], hurry: Hurry) -> Answer:
+        """Answer any SELECT over the table, and over tables that are `given` by name."""
         ...

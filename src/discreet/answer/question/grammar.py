@@ -15,7 +15,8 @@ Blocks: TypeAlias = tuple[tuple[str, ...], ...]
 
 SUPPORTED = (
     "one SELECT over `microdata` of COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE, with WHERE, GROUP BY, ORDER BY"
-    " and LIMIT; no joins, subqueries, windows or DISTINCT; see the page on questions in the docs"
+    " and LIMIT; no joins, subqueries, windows or DISTINCT, unless by the estimator `learned`; see the page on"
+    " questions in the docs"
 )
 
 SCALARS: frozenset[type[exp.Expr]] = frozenset(

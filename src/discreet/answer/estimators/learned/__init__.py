@@ -1,0 +1,5 @@
+"""`learned`: by plausible tables, drawn by a model of the release; their mean, and how far they are apart."""
+
+from discreet.answer.estimators.learned.learned import Learned
+
+__all__ = ["Learned"]
