@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from discreet import Policy, open_release, publish, read, verify
-from discreet.errors import ReleaseError
+from discreet.errors import PolicyError, ReleaseError
 from discreet.publication.publish import publish_groups
 from release.forger import Forger
 
@@ -41,6 +41,8 @@ def said(release):
         ("mixed", {}, ("dealt", "design")),
         ("mixed", {"publication": "permutation", "harmless": [0]}, ("dealt", "design")),
         ("mixed", {"publication": "generalization", "ordered": ["age"]}, (None, None)),
+        ("mixed", {"options": {"cells": 4}}, ("cells", "design")),
+        ("mixed", {"options": {"cells": 4}, "publication": "generalization", "ordered": ["age"]}, (None, None)),
         ("anatomize", {}, (None, "even")),
         ("min_sum", {"guarantee": {"k": 3, "e": 1}}, (None, "even")),
         ("local", {}, ("near", "even")),
@@ -54,6 +56,46 @@ def test_said_only_where_it_is_so(people, tmp_path, partition, more, expected):
     release = publish(people, policy(partition, **more), to=tmp_path / "r", seed=1)
     assert said(release) == expected
     assert said(open_release(release.path)) == expected
+
+
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+def test_cells_are_shown(people, tmp_path, publication):
+    """Groups are numbered cell by cell, and the manifest says how many each has: so anyone can tell the cell of a row."""
+    release = publish(people, policy("mixed", publication, options={"cells": 4, "rounds": 3}), to=tmp_path / "r")
+    promise = open_release(release.path).promise
+    assert (promise.randomness, promise.cuts) == ("cells", "blind")
+    assert 2 <= len(promise.cells) <= 4
+    assert sum(promise.cells) == promise.groups
+    assert release.verify().ok
+    if publication == "anatomy":
+        rows = pd.read_parquet(release.path / "qit.parquet")
+        cell = np.repeat(np.arange(len(promise.cells)), promise.cells)[rows["group"] - 1]
+        assert np.bincount(cell).min() >= ROWS // 4
+        spans = [np.ptp(rows["age"][cell == each]) for each in range(len(promise.cells))]
+        assert min(spans) < np.ptp(rows["age"])  # they were cut where quasi-identifiers differ
+
+
+@pytest.mark.parametrize(
+    ("forged", "why"),
+    [
+        ({"cells": None}, "must be there where its `randomness` is `cells`"),
+        ({"cells": [1, 1]}, "all groups together"),
+        ({"cells": []}, "all groups together"),
+        ({"randomness": "dealt"}, "and only there"),
+    ],
+)
+def test_cells_that_cannot_be_are_found(people, tmp_path, forged, why):
+    path = publish(people, policy("mixed", options={"cells": 4}), to=tmp_path / "r").path
+    Forger(path).promise(**forged)
+    assert why in verify(path).failures[0].detail
+    with pytest.raises(ReleaseError):
+        open_release(path)
+
+
+@pytest.mark.parametrize("cells", [1, 0, 1001, 2.0, True, "8"])
+def test_cells_are_a_number(cells):
+    with pytest.raises(PolicyError, match=r"`options\.cells`: expected a whole number from 2 to 1,000, got"):
+        policy("mixed", options={"cells": cells})
 
 
 def test_withheld_rows_change_nothing(people, tmp_path):

@@ -14,7 +14,7 @@ choice (see `SIGHTS`). One that sees a space may take options, and may leave row
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SHARE = "a share from 0 to 1"
 NUMBER = "a whole number from 1 to 100"
+CELLS = "a whole number from 2 to 1,000"
 Sight: TypeAlias = Literal["nothing", "codes", "space", "hierarchies"]
 
 
@@ -50,6 +51,14 @@ SIGHTS: dict[Sight, Callable[[Quasi], Any]] = {
     "space": lambda quasi: quasi.dimension,
     "hierarchies": lambda quasi: quasi.halved,  # each a tree; where none is given, an order is halved
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The group of every row and, if cells were cut first, how many groups each has: they are numbered cell by cell."""
+
+    groups: IntArray
+    cells: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +87,11 @@ class Partition:
         """Whether distances or hierarchies matter, and so does every value's place."""
         return self.sees in {"space", "hierarchies"}
 
-    def stated(self, options: Mapping[str, Any]) -> Randomness | None:
-        """What may be said of its chance; nothing where rows may be left out."""
-        return None if options.get("suppression") else self.randomness
+    def chosen(self, options: Mapping[str, Any]) -> Partition:
+        """What options make of it: to cut cells it sees quasi-identifiers; if rows may be left out, nothing is said."""
+        if options.get("cells") is not None:
+            return replace(self, sees="codes", randomness="cells")
+        return replace(self, randomness=None) if options.get("suppression") else self
 
     def view(self, quasi: Sequence[Quasi]) -> list[Any]:
         """What it sees of quasi-identifiers."""
@@ -95,7 +106,19 @@ class Partition:
         options: Mapping[str, Any] | None = None,
         needed: int | None = None,
     ) -> IntArray:
-        """The group of every row, -1 for those left out.
+        """The group of every row, -1 for those left out; see `place`."""
+        return self.place(seen, sensitive, guarantee, secret, options, needed).groups
+
+    def place(
+        self,
+        seen: Sequence[Any],
+        sensitive: IntArray,
+        guarantee: Guarantee,
+        secret: RandomSource,
+        options: Mapping[str, Any] | None = None,
+        needed: int | None = None,
+    ) -> Placed:
+        """The group of every row, -1 for those left out, and the cells that they were cut into, if they were.
 
         If only the first so many rows are `needed`, groups without one of them may be left out, too.
         Kernels are compiled when first used, so the import waits until here.
@@ -106,10 +129,9 @@ class Partition:
         module = import_module(f"discreet.partition.{self.home}.{self.name}")
         if self.keeps and guarantee.harmless is not None:  # it does not ask the rule, which knows them
             spread = import_module("discreet.partition.spread")
-            groups: IntArray = spread.around(module.assign, sensitive, guarantee, secret)
-        else:
-            groups = module.assign(seen, sensitive, guarantee, secret, **chosen)
-        return groups
+            return Placed(spread.around(module.assign, sensitive, guarantee, secret))
+        found: IntArray | Placed = module.assign(seen, sensitive, guarantee, secret, **chosen)
+        return found if isinstance(found, Placed) else Placed(found)
 
 
 GONE = {"min_max_exact": "min_max"}  # what a policy may still name, and what to use instead
@@ -120,7 +142,13 @@ PARTITIONS = {
     for partition in (
         Partition("anatomize", "histogram", keeps=("k", "l", "distinct_l"), needs="l"),
         Partition("deal", "histogram", people=True, randomness="dealt"),
-        Partition("mixed", "histogram", options={"rounds": NUMBER}, randomness="dealt", estimator="design"),
+        Partition(
+            "mixed",
+            "histogram",
+            options={"rounds": NUMBER, "cells": CELLS},
+            randomness="dealt",
+            estimator="design",
+        ),
         Partition(
             "local",
             "spatial",

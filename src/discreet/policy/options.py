@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from discreet.errors import Mistake
-from discreet.partition import NUMBER, PARTITIONS, SHARE
+from discreet.partition import CELLS, NUMBER, PARTITIONS, SHARE
 from discreet.policy.meant import Meant
 from discreet.policy.method import is_number, shown
 from discreet.publication import PUBLICATIONS
@@ -15,6 +15,7 @@ from discreet.words import nearest
 Known = Mapping[str, tuple[str, ...] | str]
 # A policy does not know what it will be used for: these are options of a vault, and of nothing else.
 OF_A_VAULT: Known = {"withheld": SHARE, "growth": ("settle", "insert")}
+WHOLE = {NUMBER: (1, 100), CELLS: (2, 1000)}
 SHOWN_BY_A_VAULT = "generalization"
 
 
@@ -57,6 +58,7 @@ def _known(meant: Meant) -> Known:
 
 
 def _within(value: Any, values: str) -> bool:
-    if values == NUMBER:
-        return is_number(value) and 1 <= value <= 100
+    if values in WHOLE:
+        least, most = WHOLE[values]
+        return is_number(value) and least <= value <= most
     return is_number(value, whole=False) and 0 <= value <= 1

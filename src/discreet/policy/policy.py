@@ -101,7 +101,9 @@ class Policy:
 
     @property
     def blind(self) -> bool:
-        """Whether groups are proved to tell nothing but their values; those of people with several rows are not."""
+        """Whether cuts are proved to tell nothing but groups' values; those of people with several rows are not."""
+        if self.grouping == "mixed":
+            return "cells" in self.options
         return self.grouping == "local" and self.person is None and self.options.get("cuts", "blind") == "blind"
 
     @property

@@ -53,13 +53,14 @@ class Grouped:
     """The group of every row, -1 where it is left out, and the quasi-identifiers if they were read to form groups.
 
     `shown` are rows beyond those of the table, where a publication shows any. `randomness` is by what chance rows came
-    to their groups; of groups that were given, nothing is known.
+    to their groups, and `cells` how many groups each cell has, if any were cut; of given groups, nothing is known.
     """
 
     groups: npt.NDArray[np.int32]
     axes: Sequence[Axis] = ()
     shown: Any = None
     randomness: Randomness | None = None
+    cells: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Draft:
     """Private: it still links rows and sensitive values. `groups` is numbered from 0, in row order.
 
     `axes` are the quasi-identifiers where boxes are shown. Where the partition left rows out, `kept` says of every
-    row of the table whether it is here; all the rest is about those that are. `shown` and `randomness`: see `Grouped`.
+    row of the table whether it is here; all the rest is about those that are. What else it has is as in `Grouped`.
     """
 
     table: Table
@@ -81,6 +82,7 @@ class Draft:
     shown: Any = None
     people: People | None = None
     randomness: Randomness | None = None
+    cells: tuple[int, ...] | None = None
 
     @cached_property
     def group(self) -> str:

@@ -16,8 +16,8 @@ def by_partition(prepared: Prepared) -> Grouped:
     policy, sensitive, guarantee = prepared.policy, prepared.sensitive.codes, prepared.guarantee
     if prepared.people is not None:
         return Grouped(grouped(prepared.table, policy, prepared.people, sensitive, prepared.secret))
-    partition = PARTITIONS[policy.grouping]
+    partition = PARTITIONS[policy.grouping].chosen(policy.options)
     wanted = partition.sees != "nothing" or PUBLICATIONS[policy.publication].boxed
     quasi = axes(prepared.table, policy) if wanted else []
-    groups = partition.assign(partition.view(quasi), sensitive, guarantee, prepared.secret, policy.options)
-    return Grouped(np.asarray(groups, np.int32), quasi, randomness=partition.stated(policy.options))
+    placed = partition.place(partition.view(quasi), sensitive, guarantee, prepared.secret, policy.options)
+    return Grouped(np.asarray(placed.groups, np.int32), quasi, randomness=partition.randomness, cells=placed.cells)

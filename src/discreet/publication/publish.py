@@ -175,6 +175,7 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
     return Draft(
         *(table, policy, sensitive, groups, histograms, prepared.secret, quasi, kept, grouped.shown, people),
         randomness=grouped.randomness,
+        cells=grouped.cells,
     )
 
 
@@ -272,7 +273,7 @@ def _of_chance(draft: Draft) -> dict[str, Any]:
     if LAYOUTS[draft.policy.publication].matching != "counted":
         return {}
     estimator = "even" if draft.randomness is None else PARTITIONS[draft.policy.grouping].estimator
-    return {"randomness": draft.randomness, "estimator": estimator}
+    return {"randomness": draft.randomness, "estimator": estimator, "cells": draft.cells}
 
 
 def _of_values(draft: Draft) -> dict[str, Any]:

@@ -154,6 +154,7 @@ class Promise(_Model):
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
     cuts: Literal["blind"] | None = None  # not fitted to the values of the halves; `local` did until it said so
     randomness: Randomness | None = None  # nothing is said where none of them is surely so, nor by older releases
+    cells: tuple[int, ...] | None = None  # how many groups each cell has, in the order of the groups' numbers
     estimator: Estimator | None = None  # what `ask` estimates by unless told otherwise, where it has a choice
     plausible: PlausibleTables | None = None
     window: Window | None = None

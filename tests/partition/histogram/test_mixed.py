@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.promised import GUARANTEES, fair, guaranteed, keeps
+from contracts.promised import GUARANTEES, check, fair, guaranteed, keeps
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.histogram import deal, mixed
@@ -132,6 +132,59 @@ def test_mixed_looks_at_no_quasi_identifier():
     made = [MIXED.assign(columns, sensitive, guarantee, RandomSource(5)) for columns in quasi]
     assert all(np.array_equal(groups, made[0]) for groups in made)
     assert MIXED.view([object()]) == []  # it is not even given any
+
+
+@pytest.mark.parametrize("promised", GUARANTEES, ids=str)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 2**32), wanted=st.integers(2, 12))
+def test_cells_keep_the_guarantee_and_are_numbered(promised, data, seed, wanted):
+    """Every group keeps the promises and lies in one cell; cells are as large as was asked, or all there is."""
+    counts = fair(data.draw(st.lists(st.integers(1, 14), min_size=1, max_size=12)), promised)
+    sensitive = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts)).astype(np.int32)
+    place = np.random.default_rng(seed).permutation(sensitive.size).astype(np.int32)
+    guarantee = guaranteed(promised, sensitive)
+    placed = MIXED.place([place], sensitive, guarantee, RandomSource(seed), {"cells": wanted})
+    check(placed.groups, sensitive, promised)
+    assert len(placed.cells) <= wanted
+    assert sum(placed.cells) == placed.groups.max() + 1
+    cell = np.repeat(np.arange(len(placed.cells)), placed.cells)[placed.groups]
+    assert len(placed.cells) == 1 or np.bincount(cell).min() >= sensitive.size // wanted
+    changes = np.count_nonzero(np.diff(cell[np.argsort(place)]))
+    assert changes == len(placed.cells) - 1, "no two rows share a place, so cells are stretches"
+
+
+def test_cells_tell_nothing():
+    """Whoever of a group holds which of its values: by the same chance, every row is in the same cell."""
+    rng, made = np.random.default_rng(8), 0
+    for trial, promised in enumerate([{"l": 2}, {"l": 3, "distinct_l": 3}, {"k": 4, "e": 5}, {"beta": 2}] * 10):
+        sensitive = np.append(np.arange(8), rng.integers(0, 8, 112)).astype(np.int32)
+        quasi = [rng.integers(0, 20, 120).astype(np.int32), rng.integers(0, 3, 120).astype(np.int32)]
+        guarantee, cells, other = guaranteed(promised, sensitive), [], sensitive.copy()
+        for values in (sensitive, other):
+            placed = MIXED.place(quasi, values, guarantee, RandomSource(trial), {"cells": 8})
+            cells.append(np.repeat(np.arange(len(placed.cells)), placed.cells)[placed.groups])
+            for group in range(sum(placed.cells) if values is sensitive else 0):
+                members = np.flatnonzero(placed.groups == group)
+                other[members] = other[rng.permutation(members)]
+        assert not np.array_equal(sensitive, other)
+        assert np.array_equal(*cells)
+        made += len(placed.cells)
+    assert made > 80, "hardly anything was cut: nothing would be tested"
+
+
+def test_in_a_cell_every_assignment_is_as_likely():
+    """Two cells of four rows: in each, who of the two that hold the same value is in which group is an even chance."""
+    place = [np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32)]
+    sensitive, draws = np.array([0, 0, 1, 2, 3, 3, 4, 5], np.int32), 1500
+    found = Counter()
+    for seed in range(draws):
+        guarantee = Guarantee.of({"l": 2}, None, None, None)
+        placed = MIXED.place(place, sensitive, guarantee, RandomSource(seed), {"cells": 2})
+        assert placed.cells == (2, 2)
+        found[tuple(placed.groups.tolist())] += 1
+    assert len(found) == 16
+    statistic = sum((n - draws / 16) ** 2 / (draws / 16) for n in found.values())
+    assert statistic < 15 + 2 * sqrt(15 * 20) + 2 * 20  # as above
 
 
 def spectrum(groups, sensitive):

@@ -10,22 +10,30 @@ and the guarantee: so `l` and beta stay kept, and sizes keep `k`. Where distinct
 would be broken, the two groups trade less: only values that one of them holds once and the other not at all, and
 neither the smallest nor the largest of a group. Harmless values are traded for harmless ones only.
 Everything follows from the histogram and chance; which of a value's rows takes which place is drawn at the end.
+
+If `cells` are wanted, rows are brought together first, by the blind cuts of `local`, until a cell has fewer than two
+shares of so many; then each cell is a table of its own. Groups are numbered cell by cell, so that cells can be shown.
+They tell nothing of a group's rows: to exchange values inside a group changes no cell's histogram, and so no cut.
 Cost: linear in the rows, in every round; two random bytes per row and round.
 Claim: trades_keep_counts_sizes_and_promises — each value and each group has as many rows as `deal` gives it.
+Claim: cells_tell_nothing — every table with the groups' values has the same cells, by the same chance.
 Claim: mixed_looks_at_no_quasi_identifier — whatever they are, by the same chance the groups are the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
+from discreet.partition import Placed
 from discreet.partition.histogram import deal
 from discreet.partition.histogram.plan import carry_out
 from discreet.partition.kernels import IntArray, shuffle
+from discreet.partition.spatial.local import cells as cut
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, at_most, is_harmless, keeps
 
@@ -39,10 +47,26 @@ def assign(
     secret: RandomSource,
     *,
     rounds: int = ROUNDS,
-) -> IntArray:
-    """The group of every row; quasi-identifiers are not looked at."""
+    cells: int = 1,
+) -> IntArray | Placed:
+    """The group of every row; quasi-identifiers are looked at to cut cells, at most so many, and for nothing else."""
+    rule = guarantee.rule
+    if cells == 1:
+        return mix(sensitive, rule, secret, rounds)
+    large = rule._replace(k=max(rule.k, sensitive.size // cells))
+    rows, values, edges = cut(quasi, sensitive, large, secret, blind=True)
+    groups, made = np.empty(rows.size, np.int32), [0]
+    for low, high in pairwise(edges):
+        own = mix(values[low:high], rule, secret, rounds)
+        groups[rows[low:high]] = own + made[-1]
+        made.append(made[-1] + int(own.max()) + 1)
+    return Placed(groups, tuple(map(int, np.diff(made))))
+
+
+def mix(sensitive: IntArray, rule: Rule, secret: RandomSource, rounds: int) -> IntArray:
+    """The group of every row, by the values of all of them."""
     counts = np.bincount(sensitive)
-    return carry_out(plan(counts, guarantee.rule, secret, rounds), sensitive, counts, secret)
+    return carry_out(plan(counts, rule, secret, rounds), sensitive, counts, secret)
 
 
 def plan(counts: IntArray, rule: Rule, secret: RandomSource, rounds: int) -> IntArray:

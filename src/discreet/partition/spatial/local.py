@@ -26,7 +26,7 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, deal_cells, shuffle, shuffle_cells
 from discreet.values.random import RandomSource
-from discreet.values.rule import fewest_rows, kept, nothing, see, surely
+from discreet.values.rule import Rule, fewest_rows, kept, nothing, see, surely
 
 COARSE = 1 << 18  # rows below which a cell is left to one thread
 
@@ -40,7 +40,18 @@ def assign(
     cuts: Literal["blind", "fitted"] = "blind",
 ) -> IntArray:
     """The group of every row."""
-    n, rule = sensitive.size, guarantee.rule
+    rows, values, edges = cells(quasi, sensitive, guarantee.rule, secret, blind=cuts == "blind")
+    if cuts == "blind":
+        shuffle_cells(edges, values, rows, secret.words(rows.size))
+    groups: IntArray = deal_cells(edges, values, rows, guarantee.rule)
+    return groups
+
+
+def cells(
+    quasi: Sequence[IntArray], sensitive: IntArray, rule: Rule, secret: RandomSource, *, blind: bool
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The rows cell by cell, the values they hold, and where each cell starts and the last one ends."""
+    n = sensitive.size
     order = shuffle(secret.words(n))
     spans = np.array([max(int(column.max()), 1) for column in quasi], np.int64)
     dtype = np.uint16 if not quasi or spans.max() < 2**16 else np.uint32
@@ -55,18 +66,14 @@ def assign(
         scratch = points.copy(), values.copy(), order.copy()
 
         def cut(low: int, high: int, coarse: int) -> IntArray:
-            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule, cuts == "blind")
+            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule, blind)
             return starts
 
         starts = cut(0, n, COARSE)
         ends = np.append(starts[1:], n)
         finer = threads.map(lambda ends: cut(int(ends[0]), int(ends[1]), 0), zip(starts, ends, strict=True))
         starts = np.concatenate(list(finer))
-    edges = np.append(starts, n)
-    if cuts == "blind":
-        shuffle_cells(edges, values, order, secret.words(n))
-    groups: IntArray = deal_cells(edges, values, order, rule)
-    return groups
+    return order, values, np.append(starts, n)
 
 
 @nb.njit(cache=True, nogil=True)

@@ -27,6 +27,10 @@ def chance_faults(promise: Promise, layout: Layout) -> Iterator[str]:
         yield f"its `randomness` is `{said}`, which the partition `{promise.partition}` does not have"
     if said is not None and (promise.person is not None or promise.suppression is not None):
         yield "its `randomness` is told beside a `person` or `suppression`, where it is not known"
+    if (promise.cells is not None) != (said == "cells"):
+        yield "its `cells` must be there where its `randomness` is `cells`, and only there"
+    elif promise.cells is not None and not (min(promise.cells, default=0) > 0 and sum(promise.cells) == promise.groups):
+        yield "its `cells` must have a group or more each, and all groups together"
     if said is not None and estimator is None:
         yield "its `randomness` is told without the `estimator` that follows from it"
     if estimator == "design" and said not in BY_DESIGN:
