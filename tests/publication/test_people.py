@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet import Policy, Vault, audit, compare, publish, read, verify
+from discreet import Vault, audit, compare, publish, read, verify
 from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError, ReleaseError
 from publication.visits import every_world, groups_of, policy, visits
 
@@ -115,8 +115,8 @@ def test_a_person_with_more_rows_than_a_group_is_told(tmp_path):
     ("more", "told"),
     [
         (
-            {"publication": "generalization"},
-            "`generalization` takes every row for a person, and the policy has a `person`; use `anatomy` or `permutation`",
+            {"publication": "slicing"},
+            "`slicing` takes every row for a person, and the policy has a `person`; use `anatomy` or `permutation`",
         ),
         (
             {"partition": "anatomize"},
@@ -140,13 +140,14 @@ def test_the_table_must_have_the_column():
         policy().fit(read(visits(people=3).drop_columns(["person_id"])).columns)
 
 
-def test_a_vault_refuses_by_name(tmp_path):
-    boxes = Policy(
-        identifiers=["person_id"], quasi=["age"], sensitive="ill", guarantee={"l": 10}, publication="generalization"
+def test_boxes_of_people_are_for_a_vault_alone(tmp_path):
+    boxes = policy(publication="generalization", guarantee={"l": 10})
+    told = (
+        "`generalization` takes every row for a person, and the policy has a `person`; use `anatomy` or `permutation`"
     )
+    with pytest.raises(PolicyError, match=re.escape(told)):
+        publish(visits(), boxes, to=tmp_path / "r")
     Vault.create(tmp_path / "v", boxes).close()
-    with pytest.raises(PolicyError, match="`person`: a vault takes one row of every person"):
-        Vault.create(tmp_path / "w", policy())
 
 
 def test_methods_are_compared_about_people():

@@ -10,8 +10,8 @@ from discreet.guarantees import PROMISES
 from discreet.guarantees.harmless import is_value, unlike
 from discreet.partition import GONE
 from discreet.policy.meant import KEYS, WORDS, Meant
-from discreet.policy.method import is_number, method_mistakes, shown
-from discreet.policy.options import SHOWN_BY_A_VAULT, ignored_mistakes, option_mistakes
+from discreet.policy.method import SHOWN_BY_A_VAULT, is_number, method_mistakes, outside_a_vault, shown
+from discreet.policy.options import ignored_mistakes, option_mistakes
 from discreet.publication import PUBLICATIONS
 from discreet.warnings.kinds import accept_mistakes
 from discreet.words import nearest
@@ -135,7 +135,8 @@ def unfit(columns: Iterable[Any], *, vault: bool = False) -> Callable[[Meant], l
 
     def check(meant: Meant) -> list[Mistake]:
         ignored = not vault and meant.publication in {SHOWN_BY_A_VAULT, None}  # elsewhere they are no options at all
-        return [*(ignored_mistakes(meant.options or {}) if ignored else ()), *_columns(meant, held)]
+        alone = [*ignored_mistakes(meant.options or {}), *outside_a_vault(meant)] if ignored else []
+        return [*alone, *_columns(meant, held)]
 
     return check
 

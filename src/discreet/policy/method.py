@@ -6,7 +6,7 @@ Every check looks only at what it needs, and leaves alone what cannot be told (s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from discreet.errors import Mistake
@@ -15,6 +15,8 @@ from discreet.partition import PARTITIONS, Partition
 from discreet.policy.meant import Meant
 from discreet.publication import KEYS, PUBLICATIONS
 from discreet.words import nearest
+
+SHOWN_BY_A_VAULT = "generalization"
 
 
 def method_mistakes(meant: Meant) -> Iterator[Mistake]:
@@ -76,14 +78,22 @@ def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[M
 
 
 def _people(meant: Meant) -> Iterator[Mistake]:
-    """What cannot be had, or not yet, where people have several rows."""
+    """What cannot be had, or not yet, where people have several rows; boxes of them may be meant for a vault."""
     if meant.person is None:
         return
-    chosen: list[tuple[str, str, Mapping[str, Any]]] = [
-        ("publication", meant.publication or "", PUBLICATIONS),
-        ("partition", meant.grouping or "", PARTITIONS),
-        *((f"guarantee.{name}", name, PROMISES) for name in meant.guarantee or {}),
-    ]
+    yield from _takes_rows((f"guarantee.{name}", name, PROMISES) for name in meant.guarantee or {})
+    if meant.publication != SHOWN_BY_A_VAULT:
+        yield from outside_a_vault(meant)
+
+
+def outside_a_vault(meant: Meant) -> Iterator[Mistake]:
+    """What takes every row for a person, of the ways in which a table is published."""
+    if meant.person is not None:
+        chosen = ("publication", meant.publication, PUBLICATIONS), ("partition", meant.grouping, PARTITIONS)
+        yield from _takes_rows((key, name or "", known) for key, name, known in chosen)
+
+
+def _takes_rows(chosen: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterator[Mistake]:
     for key, name, known in chosen:
         if name in known and not known[name].people:
             able = " or ".join(f"`{other}`" for other, each in known.items() if each.people)

@@ -8,15 +8,14 @@ from typing import Any
 from discreet.errors import Mistake
 from discreet.partition import CELLS, NUMBER, PARTITIONS, SHARE
 from discreet.policy.meant import Meant
-from discreet.policy.method import is_number, shown
+from discreet.policy.method import SHOWN_BY_A_VAULT, is_number, shown
 from discreet.publication import PUBLICATIONS
 from discreet.words import nearest
 
 Known = Mapping[str, tuple[str, ...] | str]
 # A policy does not know what it will be used for: these are options of a vault, and of nothing else.
-OF_A_VAULT: Known = {"withheld": SHARE, "growth": ("settle", "insert")}
+OF_A_VAULT: Known = {"withheld": SHARE, "growth": ("settle", "insert"), "lots": NUMBER}
 WHOLE = {NUMBER: (1, 100), CELLS: (2, 1000)}
-SHOWN_BY_A_VAULT = "generalization"
 
 
 def option_mistakes(meant: Meant) -> Iterator[Mistake]:

@@ -32,7 +32,15 @@ def files(groups: Groups) -> Sequence[FileToWrite]:
     value = field_of(policy.sensitive_column, groups.sensitive.domain.type)
     table = TableSpec(fields=(*shown, number(fresh("group", policy.columns)), value))
     generalized = FileToWrite("generalized", table, lambda path: _store(groups, [field.name for field in shown], path))
-    return [generalized, *labels_file(groups.boxes)]
+    return [generalized, *labels_file(groups.boxes), *_people_file(groups.people)]
+
+
+def _people_file(people: pa.Table | None) -> Sequence[FileToWrite]:
+    """How many people each group has and how many rows at most one has, where they may have several."""
+    if people is None:
+        return []
+    spec = TableSpec(fields=tuple(map(number, people.column_names)))
+    return [FileToWrite("people", spec, lambda path: store_rows(people, path))]
 
 
 def labels_file(boxes: Boxes) -> Sequence[FileToWrite]:

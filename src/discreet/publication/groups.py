@@ -217,6 +217,7 @@ class Groups:
     boxes: Boxes
     sensitive: Codes
     histograms: Histograms
+    people: pa.Table | None = None  # how many each group has, and the most rows of one, where people may have several
 
     def counts(self) -> pa.Table:
         return counts(self.policy, self.sensitive, self.histograms)

@@ -15,7 +15,7 @@ from discreet.release.manifest import MOST, NAME, Promise
 
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 SEQUENCE = re.compile(r"[0-9a-f]{32}")
-SAME = ("sequence", "publication", "partition", "guarantee", "table", "quasi", "sensitive", "missing_sensitive")
+SAME = ("sequence", "publication", "partition", "guarantee", "table", "quasi", "sensitive", "missing_sensitive", "lots")
 
 
 def shelf(places: Sequence[Path]) -> dict[str, Path]:

@@ -162,6 +162,7 @@ class Promise(_Model):
     join: Join | None = None
     sequence: str | None = None  # the random name of the sequence that it is one of, if any
     growth: Literal["insert"] | None = None  # of a vault whose groups take in rows after they were released
+    lots: int | None = None  # of a vault whose people may have several rows: in how many lots somebody may have some
     predecessor: str | None = None  # the digest of the manifest of the release before it in that sequence
 
     @property

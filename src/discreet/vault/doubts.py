@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from discreet.errors import DiscreetWarning
 from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
 from discreet.publication.draft import Draft, Prepared
+from discreet.publication.people import People
 from discreet.table import read
 from discreet.values.positions import values_at
 from discreet.values.random import RandomSource
@@ -42,20 +44,18 @@ def of_policy(policy: Policy) -> Iterator[DiscreetWarning]:
 def of_rows(store: VaultStore, policy: Policy, schema: pa.Schema) -> Iterator[DiscreetWarning]:
     """What is doubtful about the rows that the next release shows."""
     groups, rows = _shown(store, policy, schema)
-    secret = RandomSource()
+    secret, people = RandomSource(), None if policy.person is None else _people(store, groups)
     with read(rows) as table:
         sensitive = table.codes(policy.sensitive_column)
-        prepared = Prepared(table, policy, sensitive, Guarantee.of(policy.guarantee), secret)
+        prepared = Prepared(table, policy, sensitive, Guarantee.of(policy.guarantee), secret, people=people)
         for check in BEFORE:
             yield from check(prepared)
-        draft = Draft(table, policy, sensitive, groups, Histograms.of(groups, sensitive.codes), secret)
+        draft = Draft(table, policy, sensitive, groups, Histograms.of(groups, sensitive.codes), secret, people=people)
         for check_groups in OF_VALUES:
             yield from check_groups(draft)
 
 
-def _shown(
-    store: VaultStore, policy: Policy, schema: pa.Schema
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int32]], pa.Table]:
+def _shown(store: VaultStore, policy: Policy, schema: pa.Schema) -> tuple[npt.NDArray[np.int32], pa.Table]:
     """The group of every row that is shown, numbered from 0; and its columns, identifiers if they are several."""
     nodes, points, sensitive = store.members()
     columns = {}
@@ -69,6 +69,13 @@ def _shown(
     if len(policy.identifiers) > 1:  # one alone cannot repeat in a vault
         columns |= _identifiers(store, policy)
     return np.unique(nodes, return_inverse=True)[1].astype(np.int32), pa.table(columns)
+
+
+def _people(store: VaultStore, groups: npt.NDArray[np.int32]) -> People:
+    """Whose each row that is shown is; who comes back in another lot counts as somebody else, in a group of its own."""
+    keys = store.member_keys().combine_chunks().dictionary_encode()
+    pairs = groups.astype(np.int64) * len(keys.dictionary) + keys.indices.to_numpy()
+    return People(np.unique(pairs, return_inverse=True)[1].astype(np.int32) + np.int32(1))
 
 
 def _identifiers(store: VaultStore, policy: Policy) -> dict[str, pa.Array]:

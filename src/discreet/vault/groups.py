@@ -20,9 +20,11 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.groups import Boxes, Extents, Groups
+from discreet.release.layouts.generalization import PEOPLE
 from discreet.values.boxes import Box, codes_of
 from discreet.values.codes import Codes
 from discreet.values.columns import is_ordered
+from discreet.values.names import fresh
 from discreet.values.positions import values_at
 from discreet.vault.store.store import SENSITIVE, VaultStore
 from discreet.vault.tree.model import Ints, Leaf
@@ -41,7 +43,17 @@ def groups_of(store: VaultStore, policy: Policy, schema: pa.Schema) -> Groups:
     if not Guarantee.of(policy.guarantee).holds(histograms).all():
         raise InternalError("a group of the vault does not keep the guarantee; nothing was published")
     boxes = Boxes(policy, [side.extents(name, order) for name, side in zip(policy.quasi, sides, strict=True)])
-    return Groups(policy, boxes, Codes(histograms.values, values.domain, values.missing), histograms)
+    held = Codes(histograms.values, values.domain, values.missing)
+    people = None if policy.person is None else _people(store, policy, [found[at][0].node for at in order])
+    return Groups(policy, boxes, held, histograms, people)
+
+
+def _people(store: VaultStore, policy: Policy, nodes: Sequence[int]) -> pa.Table:
+    """How many people each group has, and how many rows at most one of them."""
+    known = store.people()
+    people, most = zip(*(known[node] for node in nodes), strict=True)
+    names = (fresh(name, policy.columns) for name in ("group", *PEOPLE))
+    return pa.table(dict(zip(names, (np.arange(1, len(nodes) + 1, dtype=np.int32), people, most), strict=True)))
 
 
 class _Side:

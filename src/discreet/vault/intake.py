@@ -41,7 +41,12 @@ class Increment:
 
 def kept(policy: Policy) -> tuple[str, ...]:
     """The columns that a vault keeps."""
-    return (*policy.identifiers, *policy.quasi, policy.sensitive_column)
+    return (*told_apart(policy), *policy.quasi, policy.sensitive_column)
+
+
+def told_apart(policy: Policy) -> tuple[str, ...]:
+    """The columns by which people are told apart: the person, where one may have several rows."""
+    return tuple(policy.identifiers) if policy.person is None else (policy.person,)
 
 
 def quasi(policy: Policy, schema: pa.Schema) -> list[Column]:
@@ -71,7 +76,7 @@ def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increme
             f"the sensitive column `{policy.sensitive}` has {counted(withheld, 'missing value')}",
             hint="fill them in, or leave those rows out until they are known",
         )
-    named = _identified(found, policy.identifiers)
+    named = _identified(found, told_apart(policy), once=policy.person is None)
     if not withheld or policy.missing_sensitive == "value":
         return Increment(found, named, 0)
     if withheld == found.num_rows:
@@ -108,8 +113,8 @@ def _fitted(values: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     )
 
 
-def _identified(found: pa.Table, identifiers: Sequence[str]) -> pa.ChunkedArray | None:
-    """The identifiers of the rows, each row with its own."""
+def _identified(found: pa.Table, identifiers: Sequence[str], *, once: bool) -> pa.ChunkedArray | None:
+    """The identifiers of the rows, each row with its own if a person has one row; those of its person else."""
     if not identifiers:
         return None
     named = keys([found.column(name) for name in identifiers])
@@ -118,10 +123,12 @@ def _identified(found: pa.Table, identifiers: Sequence[str]) -> pa.ChunkedArray 
         first = int(pc.index(pc.is_null(named), pa.scalar(True)).as_py()) + 1
         raise InputError(
             f"{counted(named.null_count, 'row has', 'rows have')} no identifier ({what}){_at(named.null_count, first)}",
-            hint="a vault takes every person in once: give every row its identifier",
+            hint="a vault takes every person in once: give every row its identifier"
+            if once
+            else "nobody can tell whose they are: fill it in, or leave those rows out",
         )
     distinct = len(named.unique())
-    if distinct < len(named):
+    if once and distinct < len(named):
         again = len(named) - distinct
         first = _first_repeated(named) + 1
         raise InputError(
@@ -152,6 +159,40 @@ def check_unknown(increment: Increment, store: VaultStore, identifiers: Sequence
             " that is in the vault already",
             hint="append only rows that are new; a vault cannot yet correct or delete one",
         )
+
+
+def check_lots(increment: Increment, store: VaultStore, person: str, lots: int) -> None:
+    """Raise if somebody of the increment has been shown with as many lots as the promise allows."""
+    if increment.keys is None or not (people := store.shown_in(increment.keys.unique(), lots)):
+        return
+    rows = pc.sum(pc.is_in(increment.keys, people)).as_py()
+    often = "a release" if lots == 1 else f"{lots} releases, as many as `lots` allows,"
+    whom = f"{counted(len(people), 'person who has', 'people who have')} rows in {often} already"
+    raise InputError(
+        f"{rows:,} of {counted(increment.size, 'row')} {'is' if rows == 1 else 'are'} of {whom} (told apart by"
+        f" `{person}`)",
+        hint="append the other rows: what was shown of these people and what is new would tell more together than is"
+        " promised; a vault to which people come back is made with the option `lots`",
+    )
+
+
+def whose(keys: pa.ChunkedArray, points: npt.NDArray[np.float64], policy: Policy) -> npt.NDArray[np.int32]:
+    """A number from 0 for the person of every row of a lot; raise if somebody's quasi-identifiers differ in it."""
+    found = keys.combine_chunks().dictionary_encode()
+    people: npt.NDArray[np.int32] = found.indices.to_numpy()
+    first = np.unique(people, return_index=True)[1]
+    unlike = ~((points == points[first][people]) | (np.isnan(points) & np.isnan(points[first][people])))
+    told = [
+        f"`{name}` differs from row to row of {counted(np.unique(people[unlike[:, at]]).size, 'person', 'people')}"
+        for at, name in enumerate(policy.quasi)
+        if unlike[:, at].any()
+    ]
+    if told:
+        raise InputError(
+            f"{'; '.join(told)} (told apart by `{policy.person}`), among the rows that no release has shown",
+            hint="make it the same in all rows of a person that come between two releases, or begin a vault without it",
+        )
+    return people
 
 
 def encoded(

@@ -30,15 +30,19 @@ from discreet.release.files import digest
 from discreet.release.manifest import NAME, Manifest
 from discreet.release.release import open_release
 from discreet.release.write import Watch, free, write
+from discreet.values.boxes import box_of
 from discreet.vault.doubts import of_policy, of_rows
 from discreet.vault.groups import groups_of
+from discreet.vault.growth.settle import of_people
 from discreet.vault.recover import complete, recover, withdraw
 from discreet.vault.safety.history import states
 from discreet.vault.safety.rule import Rule
 from discreet.vault.store.store import VaultStore
+from discreet.vault.tree.pool import Pool
 from discreet.warnings.checks import Warned, judged
 from discreet.words import counted
 
+WAIT = "append more rows; if some of these were shown, that the others were not would tell about them"
 STEPS = ("gathering", "writing", "verifying", "auditing")
 
 
@@ -89,6 +93,8 @@ def make_release(
         partition="vault",
         sequence=sequence,
         growth=None if rule.growth == "settle" else rule.growth,
+        person=None,
+        lots=rule.lots,
         predecessor=before[-1].digest if before else None,
     )
 
@@ -216,20 +222,38 @@ def _nothing_new(store: VaultStore, policy: Policy, rule: Rule) -> GuaranteeErro
 def _lot_waits(store: VaultStore, policy: Policy, rule: Rule) -> GuaranteeError:
     """Why those who came since the last release cannot be shown: all of them must be, or none."""
     held = np.bincount(store.unpublished().sensitive)
-    rows = counted(int(held.sum()), "row waits", "rows wait")
-    if held.sum() < rule.smallest_lot:
+    rows, people = counted(int(held.sum()), "row waits", "rows wait"), int(held.sum())
+    if rule.lots is not None:
+        people = len(store.unpublished_keys().unique())
+        rows = f"{counted(int(held.sum()), 'row')} of {counted(people, 'person waits', 'people wait')}"
+    if people < rule.smallest_lot:
         return GuaranteeError(
             f"there is nothing to release: {rows} to be shown, expected at least {rule.smallest_lot:,}",
             hint="append more rows; so few are not shown, whatever their values, so that waiting tells nothing",
         )
+    if rule.lots is not None:
+        return GuaranteeError(f"there is nothing to release: {rows} to be shown; {_why(store, rule)}", hint=WAIT)
     found = f"{np.count_nonzero(held)} different values, expected at least {rule.distinct_l}"
     if rule.l > 1:
         found = f"one value in 1 of {held.sum() / held.max():.1f}, expected at most 1 of {rule.l}"
     return GuaranteeError(
         f"there is nothing to release: {rows} to be shown and together have too few values of"
         f" `{policy.sensitive}` ({found})",
-        hint="append more rows; if some of these were shown, that the others were not would tell about them",
+        hint=WAIT,
     )
+
+
+def _why(store: VaultStore, rule: Rule) -> str:
+    """Why people with several rows cannot be shown together."""
+    lot = store.unpublished()
+    pool = Pool.of(lot.points, lot.sensitive, store.columns, box_of(lot.points, store.columns))
+    people = store.unpublished_keys().combine_chunks().dictionary_encode().indices.to_numpy()
+    try:
+        of_people(pool, people, rule, told=True)
+    except GuaranteeError as error:
+        often = "" if rule.lots == 1 else f" (that is {rule.lots} times l, one for each of `lots`)"
+        return f"{error.message}{often}"
+    return "the lot could be shown now"
 
 
 def _audited(before: Sequence[Path], folder: Path) -> None:

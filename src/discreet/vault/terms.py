@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
 
 from discreet.errors import Mistake, PolicyError
 from discreet.policy import Policy
 from discreet.policy.meant import Meant
-from discreet.policy.options import OF_A_VAULT, SHOWN_BY_A_VAULT
+from discreet.policy.method import SHOWN_BY_A_VAULT
+from discreet.policy.options import OF_A_VAULT
 from discreet.policy.policy import plain
 from discreet.vault.safety.rule import Rule
 from discreet.words import nearest
 
 NOT_KEPT = {
-    "person": "a vault takes one row of every person, and cannot yet keep several together; append one row per person, "
-    "and list the column in `identifiers`",
     "harmless": "a vault protects every value alike; leave it out",
     "hierarchies": "a vault knows ranges of numbers and dates, and sets of other values; leave it out",
     "ordered": "a vault knows ranges of numbers and dates, and sets of other values; leave it out",
@@ -46,7 +46,15 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
     for key, why in NOT_KEPT.items():
         if getattr(policy, key):
             yield Mistake(key, why)
-    options = policy.options or {}
+    yield from _options(policy.options or {}, policy.person)
+
+
+def _options(options: Mapping[str, Any], person: str | None) -> Iterator[Mistake]:
+    if person is not None and options.get("growth") == "insert":
+        yield Mistake("options.growth", "to insert counts rows, and the policy has a `person`; leave it out")
+    if person is None and "lots" in options:
+        what = "says in how many lots a `person` may have rows; leave it out, or name the person"
+        yield Mistake("options.lots", what)
     for key in options:
         if key not in OF_A_VAULT:
             yield Mistake(f"options.{key}", f"is no option of a vault; {nearest(str(key), OF_A_VAULT)}")
@@ -60,7 +68,8 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
 def rule(policy: Policy) -> Rule:
     """What the groups of a vault must keep to, how many rows may wait so that they can be small, and how they grow."""
     options = policy.options
-    return Rule.of(policy.guarantee, float(options.get("withheld", WITHHELD)), options.get("growth", "settle"))
+    about = Rule.of(policy.guarantee, float(options.get("withheld", WITHHELD)), options.get("growth", "settle"))
+    return about if policy.person is None else replace(about, lots=int(options.get("lots", 1)))
 
 
 def to_text(policy: Policy) -> str:

@@ -24,7 +24,8 @@ from discreet.table import Table, read
 from discreet.vault import terms
 from discreet.vault.doubts import of_policy
 from discreet.vault.growth.append import append as grown
-from discreet.vault.intake import Increment, check_unknown, encoded, looked_at, quasi
+from discreet.vault.growth.settle import Codes
+from discreet.vault.intake import Increment, check_lots, check_unknown, encoded, looked_at, quasi, whose
 from discreet.vault.recover import recover, unfinished
 from discreet.vault.release import make_release
 from discreet.vault.status import Status, status
@@ -80,7 +81,8 @@ class Vault:
             path.parent.mkdir(parents=True, exist_ok=True)
             hidden.mkdir(mode=0o700)
             hidden.chmod(0o700)
-            Database.create(hidden, {"policy": text, "policy_digest": terms.digest(text), "sequence": sequence})
+            about = {"policy": text, "policy_digest": terms.digest(text), "sequence": sequence}
+            Database.create(hidden, about, people=policy.person is not None)
             with os.fdopen(
                 os.open(hidden / POLICY, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
             ) as file:
@@ -134,7 +136,10 @@ class Vault:
     def _taken_in(self, increment: Increment, store: VaultStore) -> Appended:
         """Place new rows and keep them; inside a transaction."""
         database = self._database
-        check_unknown(increment, store, self.policy.identifiers)
+        if self._rule.lots is None:
+            check_unknown(increment, store, self.policy.identifiers)
+        else:
+            check_lots(increment, store, self.policy.person or "", self._rule.lots)
         points, sensitive = encoded(increment, store, self.policy)
         number = database.one("SELECT COALESCE(MAX(number), 0) + 1 FROM appends")[0]
         first = database.meta("next_row") or 1
@@ -142,7 +147,7 @@ class Vault:
         since = np.full(increment.size, number, np.int64)
         new = Rows(ids, points, sensitive, since, np.zeros(increment.size, np.bool_))
         waited = self._waiting()
-        changes = grown(store, new, self._rule)
+        changes = grown(store, new, self._rule, self._people(store, new, increment))
         if not np.isin(ids, changes.placed.ids).all():
             raise InternalError("a row was given no place; the vault is as it was")
         store.save(changes, new, increment.keys)
@@ -152,6 +157,13 @@ class Vault:
         time = datetime.now(UTC).isoformat(timespec="seconds")
         database.run("INSERT INTO appends VALUES (?, ?, ?, ?)", (number, time, increment.size, joined))
         return Appended(increment.size, joined, waiting, increment.withheld)
+
+    def _people(self, store: VaultStore, new: Rows, increment: Increment) -> Codes | None:
+        """Whose each row of the lot is, with the new ones last, where a person may have several."""
+        if self._rule.lots is None or increment.keys is None:
+            return None
+        keys = pa.chunked_array([*store.unpublished_keys().chunks, *increment.keys.chunks], pa.string())
+        return whose(keys, np.concatenate([store.unpublished().points, new.points]), self.policy)
 
     def _waiting(self) -> int:
         found: int = self._database.one("SELECT COUNT(*) FROM rows WHERE member = 0 AND published IS NULL")[0]

@@ -14,12 +14,14 @@ from sqlglot import exp
 from discreet.release.layouts.file import File, column, named, quoted
 from discreet.release.layouts.layout import ALONE, MISNAMED, Layout, Order
 from discreet.release.manifest import BoxColumn, Manifest, Promise
+from discreet.values.names import fresh
 
 if TYPE_CHECKING:
     from discreet.engines import Engine
     from discreet.release.verify.check import Check
 
 LABELS = ("column", "label", "value")
+PEOPLE = ("people", "most")  # of a group: how many it has, and how many rows at most one of them has in it
 
 
 def box(promise: Promise) -> tuple[str, ...]:
@@ -29,12 +31,19 @@ def box(promise: Promise) -> tuple[str, ...]:
 
 def _files(promise: Promise) -> dict[str, File]:
     files = {"generalized": File((*box(promise), promise.group, promise.sensitive_column), (promise.group,))}
-    return {**files, **({"labels": File(LABELS, ())} if labelled(promise) else {})}
+    files |= {"labels": File(LABELS, ())} if labelled(promise) else {}
+    return files | ({"people": File(of_people(promise), of_people(promise))} if promise.lots is not None else {})
 
 
 def _orders(promise: Promise) -> list[Order]:
     rows = (("generalized",), (promise.group, promise.sensitive_column), False)
-    return [rows, *([(("labels",), LABELS, True)] if labelled(promise) else [])]
+    people: list[Order] = [(("people",), of_people(promise)[:1], True)] if promise.lots is not None else []
+    return [rows, *([(("labels",), LABELS, True)] if labelled(promise) else []), *people]
+
+
+def of_people(promise: Promise) -> tuple[str, ...]:
+    """The columns that say of each group how many people it has, and the most rows of one."""
+    return (promise.group, *(fresh(name, promise.columns) for name in PEOPLE))
 
 
 def _relations(promise: Promise) -> dict[str, exp.Select]:
@@ -52,11 +61,19 @@ def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
     path = manifest.resource("generalized").path
     group, sensitive = quoted(promise.group), quoted(promise.sensitive_column)
-    size = f"{promise.rows} people in {promise.groups} groups"
+    several = promise.lots is not None
+    size = f"{promise.rows} {'rows of people who may have several' if several else 'people'} in {promise.groups} groups"
+    each = "one row for each row of the table" if several else "one row per person"
     text = f"""A generalized table of {size}, with the guarantee {promise.told()}.
 
-- `{path}`: one row per person, with the box of the person's group: {", ".join(map(told_side, promise.boxes or ()))};
+- `{path}`: {each}, with the box of the person's group: {", ".join(map(told_side, promise.boxes or ()))};
   and the person's own {sensitive}. Inside a group, rows cannot be told apart by their quasi-identifiers.
+"""
+    if several:
+        path_of_people = manifest.resource("people").path
+        text += f"""- `{path_of_people}`: how many people each group has, and the most rows that one of them has in it.
+  Somebody has rows in at most {promise.lots} of the lots that these releases grew by, and the promise is about all of
+  them together.
 """
     if labelled(promise):
         text += f"- `{manifest.resource('labels').path}`: the values that each label stands for.\n"
@@ -114,8 +131,11 @@ def box_faults(promise: Promise) -> Iterator[str]:
 
 def box_checks(engine: Engine, promise: Promise) -> Iterator[Check]:
     from discreet.release.verify.boxes import boxes
+    from discreet.release.verify.people import people_of_boxes
 
     yield from boxes(engine, promise)
+    if promise.lots is not None:
+        yield from people_of_boxes(engine, promise, *of_people(promise))
 
 
 GENERALIZATION = Layout(

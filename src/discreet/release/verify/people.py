@@ -32,6 +32,18 @@ GROUPS = """
     ) AS held ON each.grp = held.grp
 """
 
+BOXES = """
+    SELECT COUNT(*) FILTER (WHERE of.grp IS NULL OR held.grp IS NULL) AS unlike,
+           COUNT(*) FILTER (WHERE of.people < 1 OR of.most < 1 OR of.most + of.people - 1 > held.size
+                            OR CAST(of.people AS INT128) * of.most < held.size) AS impossible,
+           COUNT(*) FILTER (WHERE of.people < :k) AS small,
+           COUNT(*) FILTER (WHERE held.top * of.most * CAST(:l AS INT128) * :lots > held.size) AS alike
+    FROM (SELECT :group AS grp, :people AS people, :most AS most FROM "people file") AS of
+    FULL JOIN (
+      SELECT grp, CAST(MAX(n) AS INT128) AS top, CAST(SUM(n) AS INT128) AS size FROM st GROUP BY grp
+    ) AS held ON of.grp = held.grp
+"""
+
 TOLD = {
     "k": "every group has at least {} people",
     "l": "no sensitive value is held by more than 1/{} of a group's people",
@@ -54,6 +66,27 @@ def people(engine: Engine, promise: Promise) -> Iterator[Check]:
     yield check("people", wrong, "every person is in one group, with the same quasi-identifiers in every row")
     asked = {name: exp.Literal.number(int(promise.guarantee.get(name, 0))) for name in ("k", "l")}
     broken = dict(zip(("k", "l"), _figures(engine, GROUPS, {**names, **asked}), strict=True))
+    for name, threshold in promise.guarantee.items():
+        fault = f"{broken[name]} groups break it" if broken[name] else None
+        yield check(f"people {name} = {threshold}", fault, TOLD[name].format(threshold))
+
+
+def people_of_boxes(engine: Engine, promise: Promise, group: str, people: str, most: str) -> Iterator[Check]:
+    """The checks of a release that shows of every group how many people it has and the most rows of one, and no person.
+
+    That nobody has rows in more lots than it says, or in two groups of one, no file can show.
+    """
+    names = {"group": column(group), "people": column(people), "most": column(most)}
+    asked = {name: exp.Literal.number(int(promise.guarantee.get(name, 0))) for name in ("k", "l")}
+    lots = exp.Literal.number(promise.lots or 1)
+    unlike, impossible, small, alike = _figures(engine, BOXES, {**names, **asked, "lots": lots})
+    wrong = None
+    if unlike:
+        wrong = "it does not say of every group, and of no other, how many people it has"
+    elif impossible:
+        wrong = f"{impossible} groups cannot have so many people, or one with so many rows"
+    yield check("people", wrong, "every group has as many people as its rows can be of")
+    broken = {"k": small, "l": alike}
     for name, threshold in promise.guarantee.items():
         fault = f"{broken[name]} groups break it" if broken[name] else None
         yield check(f"people {name} = {threshold}", fault, TOLD[name].format(threshold))

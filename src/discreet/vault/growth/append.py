@@ -14,18 +14,18 @@ import numpy as np
 
 from discreet.values.boxes import box_of
 from discreet.vault.growth.insert import insert
-from discreet.vault.growth.settle import settle
+from discreet.vault.growth.settle import Codes, settle
 from discreet.vault.safety.history import History
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import Forest, route, strata
 from discreet.vault.tree.model import Changes, Ints, Leaf, Placed, Root, Rows, Store
 
 
-def append(store: Store, new: Rows, rule: Rule) -> Changes:
-    """What new rows change in a vault."""
+def append(store: Store, new: Rows, rule: Rule, people: Codes | None = None) -> Changes:
+    """What new rows change in a vault; `people` numbers whose each row of the lot is, where one may have several."""
     forest = Forest(store)
     if rule.growth == "settle":
-        return _changes(forest, [settle(forest, new, rule)])
+        return _changes(forest, [settle(forest, new, rule, people)])
     roots = []
     for stratum, members in _parts(strata(new.points, forest.columns)):
         rows = new.some(members)

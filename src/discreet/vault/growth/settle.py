@@ -19,16 +19,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
+from discreet.errors import GuaranteeError
 from discreet.values.boxes import box_of, boxes_of
+from discreet.values.random import RandomSource
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import Forest
 from discreet.vault.tree.model import EVERYBODY, Ints, Leaf, Node, Root, Rows
 from discreet.vault.tree.pool import Pool, asked
 
+Codes = npt.NDArray[np.int32]
 
-def settle(forest: Forest, new: Rows, rule: Rule) -> Root:
-    """Take new rows, if there are any, into the lot, and let all of it leave or wait; the tree of everybody."""
+
+def settle(forest: Forest, new: Rows, rule: Rule, people: Codes | None = None) -> Root:
+    """Take new rows, if there are any, into the lot, and let all of it leave or wait; the tree of everybody.
+
+    `people` numbers whose each row of the lot is, where one may have several: then groups are of whole people.
+    """
     store = forest.store
     lot = store.unpublished().and_(new)
     root, hall = _hall(forest, lot, new)
@@ -36,9 +44,10 @@ def settle(forest: Forest, new: Rows, rule: Rule) -> Root:
         forest.drop(group)
     for room in store.rooms():  # of older vaults, in which rows waited in many places
         forest.put(leaf=replace(forest.leaf(room), waiting=0))
-    leaves = rule.lot(forest.count(lot.sensitive))
-    if leaves:
-        _leave(forest, root, hall, lot, rule)
+    pool = Pool.of(lot.points, lot.sensitive, forest.columns, root.space)
+    parts = _parts(pool, rule, forest.count(lot.sensitive)) if people is None else of_people(pool, people, rule)
+    if leaves := parts is not None:
+        _leave(forest, hall, lot, *parts)
     else:
         forest.place(lot.ids, hall.id, member=False)
     nothing = np.zeros(forest.width, np.int64)
@@ -59,10 +68,30 @@ def _hall(forest: Forest, lot: Rows, new: Rows) -> tuple[Root, Node]:
     return Root(EVERYBODY, hall.id, box, counts, 1), hall
 
 
-def _leave(forest: Forest, root: Root, hall: Node, lot: Rows, rule: Rule) -> None:
+def _parts(pool: Pool, rule: Rule, counts: Ints) -> tuple[Ints, Ints] | None:
+    """Rows group by group, and where groups start; none if the lot cannot leave."""
+    return pool.divide(np.arange(pool.values.size), asked(rule)) if rule.lot(counts) else None
+
+
+def of_people(pool: Pool, people: Codes, rule: Rule, *, told: bool = False) -> tuple[Ints, Ints] | None:
+    """The same of people who may have several rows; if `told`, raise with why the lot cannot leave."""
+    from discreet.partition.people.people import assign
+
+    if people.max(initial=-1) + 1 < rule.smallest_lot:
+        return None
+    weight = rule.l * (rule.lots or 1)
+    try:
+        groups = assign(list(pool.codes), people, pool.values, rule.k, weight, RandomSource())
+    except GuaranteeError:
+        if told:
+            raise
+        return None
+    order = np.argsort(groups, kind="stable")
+    return order, np.flatnonzero(np.diff(groups[order], prepend=-1))
+
+
+def _leave(forest: Forest, hall: Node, lot: Rows, order: Ints, starts: Ints) -> None:
     """Let all rows leave in groups."""
-    pool = Pool.of(lot.points, lot.sensitive, forest.columns, root.space)
-    order, starts = pool.divide(np.arange(len(lot)), asked(rule))
     boxes = boxes_of(lot.points[order], starts, forest.columns)
     for group, box, held in zip(np.split(order, starts[1:]), boxes, _counts(forest, lot, order, starts), strict=True):
         node = forest.new(hall, EVERYBODY)

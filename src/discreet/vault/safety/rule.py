@@ -26,6 +26,8 @@ class Rule:
 
     To `settle`: all that no release has shown leave as groups of their own, which never change once released, or none.
     To `insert`: they enter the group that is there, and groups that have grown are split (Byun et al., section 4).
+    Where people may have several rows, `lots` says in how many lots one of them may have some, and groups keep what
+    `partition/people/rule.py` asks with `lots` times l.
     """
 
     k: int = 1
@@ -33,6 +35,7 @@ class Rule:
     distinct_l: int = 1
     withheld: float = 0.02
     growth: Growth = "settle"
+    lots: int | None = None
 
     @classmethod
     def of(cls, thresholds: Mapping[str, float], withheld: float = 0.02, growth: Growth = "settle") -> Rule:
@@ -49,8 +52,8 @@ class Rule:
 
     @property
     def smallest_lot(self) -> int:
-        """No fewer rows than these leave together, whatever their values: that they wait tells nobody anything."""
-        return max(self.k, LOT * max(self.l, self.distinct_l))
+        """No fewer people than these leave together, whatever their values: that they wait tells nobody anything."""
+        return max(self.k, LOT * max(self.l, self.distinct_l) * (self.lots or 1))
 
     def lot(self, counts: Ints) -> bool:
         """Whether rows with these counts, which are all that no release has shown, may leave."""

@@ -21,6 +21,7 @@ from typing import Any
 from discreet.errors import VaultError
 
 FORMAT = 2
+OF_PEOPLE = 3  # of a vault whose people may have several rows, so that older software leaves it alone
 FILE = "vault.sqlite"
 PART = 100_000  # rows that are read at a time, where they are many
 MARK = 0x64736372  # says in the header of the file that it is a vault's
@@ -93,19 +94,20 @@ class Database:
             raise
 
     @staticmethod
-    def create(folder: Path, meta: dict[str, Any]) -> None:
-        """Lay down an empty vault file in a folder that has none."""
+    def create(folder: Path, meta: dict[str, Any], *, people: bool = False) -> None:
+        """Lay down an empty vault file in a folder that has none; if of `people`, one may have several rows."""
+        schema = SCHEMA.replace("CREATE UNIQUE INDEX people_by_key", "CREATE INDEX people_by_key") if people else SCHEMA
         os.close(os.open(folder / FILE, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with _translating(folder):
             connection = sqlite3.connect(folder / FILE, isolation_level=None)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("BEGIN IMMEDIATE")
-                for statement in SCHEMA.split(";\n"):
+                for statement in schema.split(";\n"):
                     connection.execute(statement)
                 connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
                 connection.execute(f"PRAGMA application_id = {MARK}")
-                connection.execute(f"PRAGMA user_version = {FORMAT}")
+                connection.execute(f"PRAGMA user_version = {OF_PEOPLE if people else FORMAT}")
                 connection.execute("COMMIT")
             finally:
                 connection.close()
@@ -114,9 +116,11 @@ class Database:
         mark, version = (self.one(f"PRAGMA {name}")[0] for name in ("application_id", "user_version"))
         if mark != MARK:
             raise VaultError(f"`{self.folder}` is not a vault: its `{FILE}` was not made by discreet")
-        if version != FORMAT:
-            newer = "upgrade discreet" if version > FORMAT else "open it with the version of discreet that made it"
-            raise VaultError(f"`{self.folder}` is a vault of version {version}, expected {FORMAT}", hint=newer)
+        if version not in {FORMAT, OF_PEOPLE}:
+            newer = "upgrade discreet" if version > OF_PEOPLE else "open it with the version of discreet that made it"
+            raise VaultError(
+                f"`{self.folder}` is a vault of version {version}, expected {FORMAT} or {OF_PEOPLE}", hint=newer
+            )
 
     @contextmanager
     def sole_writer(self) -> Iterator[None]:

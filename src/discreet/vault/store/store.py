@@ -29,6 +29,18 @@ SOME = f"{ROWS} WHERE node IN (SELECT value FROM json_each(?)) ORDER BY id"  # n
 WAITING = f"{ROWS} INDEXED BY rows_unpublished WHERE member = 0 AND node = ? AND published IS NULL ORDER BY id"
 MEMBERS = "SELECT node, point, sensitive FROM rows WHERE member = 1 ORDER BY node, id"
 MEMBER_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE member = 1 ORDER BY rows.node, id"
+UNPUBLISHED_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE published IS NULL ORDER BY id"
+SHOWN_IN = """
+    SELECT wanted.key FROM wanted CROSS JOIN people ON people.key = wanted.key
+    JOIN rows ON rows.node = people.node AND rows.id = people.id
+    WHERE published IS NOT NULL GROUP BY wanted.key HAVING COUNT(DISTINCT published) >= ?
+"""
+PEOPLE = """
+    SELECT node, COUNT(*), MAX(own) FROM (
+      SELECT rows.node AS node, COUNT(*) AS own FROM rows JOIN people USING (id) WHERE member = 1
+      GROUP BY rows.node, key
+    ) GROUP BY node
+"""
 UNPUBLISHED = f"{ROWS} INDEXED BY rows_unpublished WHERE published IS NULL ORDER BY id"
 
 
@@ -165,6 +177,24 @@ class VaultStore:
         found: int = self.database.one("SELECT COUNT(*) FROM wanted CROSS JOIN people ON people.key = wanted.key")[0]
         run("DELETE FROM wanted")
         return found
+
+    def shown_in(self, keys: pa.Array, lots: int) -> pa.Array:
+        """Those of these identifiers that have rows in so many releases already."""
+        run = self.database.run
+        run("CREATE TEMP TABLE IF NOT EXISTS wanted (key TEXT)")
+        run("DELETE FROM wanted")
+        self.database.run_many("INSERT INTO wanted VALUES (?)", ((key,) for key in keys.to_pylist()))
+        found = [key for (key,) in self.database.rows(SHOWN_IN, (lots,))]
+        run("DELETE FROM wanted")
+        return pa.array(found, pa.string())
+
+    def unpublished_keys(self) -> pa.ChunkedArray:
+        """The identifiers of all rows that no release has shown, in the order of their ids."""
+        return pa.chunked_array([[key for (key,) in self.database.rows(UNPUBLISHED_KEYS)]], pa.string())
+
+    def people(self) -> dict[int, tuple[int, int]]:
+        """Of every group: how many people it has, and how many rows at most one of them has in it."""
+        return {node: (people, most) for node, people, most in self.database.rows(PEOPLE)}
 
     def save(self, changes: Changes, new: Rows, keys: pa.Array | None) -> None:
         """Carry out what an append changes; `keys` are the identifiers of the new rows, if they have any."""
