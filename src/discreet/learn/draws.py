@@ -9,42 +9,24 @@ Claim: draws_keep_groups — in every table every group holds exactly its own va
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InputError
+from discreet.learn.drawn import Draws, Fit, Name, Progress
+from discreet.learn.learned import learned
 from discreet.learn.view import View
 from discreet.release.layouts.plausible import LEAST, MOST
 from discreet.values.coded import narrow
 from discreet.values.random import RandomSource
 
-Name: TypeAlias = Literal["learned", "even"]
-Progress: TypeAlias = Callable[[str], None]
+__all__ = ["MODELS", "Draws", "Fit", "Name", "Progress", "check_tables", "draw"]
 
 VERSION = 1  # of the models: another draws other tables by the same secret
 STEPS = 100  # how often a model says what it is doing
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What is to be said of how tables were drawn: the model, its steps, and whether its chains agree."""
-
-    model: Name
-    iterations: int = 0
-    rhat: float | None = None  # the largest of what was watched: 1 if chains agree; none where there are no chains
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """`codes[m, i]` is the code of the value that row i of the view holds in table m."""
-
-    codes: npt.NDArray[Any]
-    fit: Fit
 
 
 def draw(
@@ -90,4 +72,7 @@ def _shuffle(starts: npt.NDArray[np.int64], codes: npt.NDArray[Any], chance: npt
             codes[i], codes[j] = codes[j], codes[i]
 
 
-MODELS: dict[str, Callable[[View, int, np.random.Generator, Progress], Draws]] = {"even": even}
+MODELS: dict[str, Callable[[View, int, np.random.Generator, Progress], Draws]] = {
+    "learned": learned,
+    "even": even,
+}
