@@ -404,11 +404,13 @@ def test_demo_as_json(run, to):
     assert told["verified"] is True
     assert len(told["questions"]) == 6
     for asked in told["questions"]:
-        assert list(asked) == ["title", "question", "answer", "truth"]
+        assert list(asked) == ["title", "question", "estimator", "answer", "truth", "within_two_stderr"]
+        assert asked["estimator"] == "design"
         assert len(asked["answer"]) == len(asked["truth"]) > 0
-        for answer, truth in zip(asked["answer"], asked["truth"], strict=True):
-            *_, low, high = answer.values()
+        for answer, truth, within in zip(asked["answer"], asked["truth"], asked["within_two_stderr"], strict=True):
+            *_, estimate, stderr, low, high = answer.values()
             *keys, true = truth.values()
+            assert within == (abs(estimate - float(true)) <= 2 * stderr if stderr else None)
             assert float(low) - 1e-6 <= float(true) <= float(high) + 1e-6
             assert list(answer.values())[: len(keys)] == keys
     assert run("verify", to)[0] == 0
@@ -419,13 +421,11 @@ def test_demo(run, to):
     assert (status, err) == (0, "")
     assert out.startswith("1,000 invented people.")
     assert out.count("estimate  ") == 6
-    off, measured, worst = map(
-        int, re.search(r"(\d+) of (\d+) are more than two of it away .* worst (\d+)", out).groups()
-    )
-    assert 0 < off <= measured
+    within, measured = map(int, re.search(r"with a stderr,\n(\d) of (\d) lie within two of it", out).groups())
+    assert 0 < within <= measured <= 5
+    assert len(re.findall(r" yes$", out, re.MULTILINE)) == within
+    assert len(re.findall(r" no$", out, re.MULTILINE)) == measured - within
     assert "7 of 7 truths lie between low and high" in out
-    assert worst > 2
-    assert EVEN in out
     assert "all passed" in out
     assert "discreet inspect FILE" in out.splitlines()[-3]
 

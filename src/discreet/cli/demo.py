@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.table import Table
 
 QUASI = ("age", "sex", "zipcode", "education", "marital_status", "country")
-L = 10
+L, WITHIN = 10, "within 2 stderr"
 QUESTIONS = (
     (
         "How many people under 40 earn more than 100,000?",
@@ -59,7 +59,7 @@ def demo(
         quasi=QUASI,
         sensitive="salary",
         drop=["diagnosis"],
-        partition="local",
+        partition="mixed",
         guarantee={"l": L},
     )
     with tempfile.TemporaryDirectory() as folder, show.steps(3 + len(STEPS)) as step:
@@ -73,7 +73,14 @@ def demo(
         report = release.verify()
     if json:
         told = [
-            {"title": title, "question": answer.question, "answer": answer.rows(), "truth": real}
+            {
+                "title": title,
+                "question": answer.question,
+                "estimator": answer.estimator,
+                "answer": answer.rows(),
+                "truth": real,
+                "within_two_stderr": [*_within(answer, real)],
+            }
             for title, answer, real in answers
         ]
         show.as_json({"rows": rows, "promise": release.promise.model_dump(), "questions": told, "verified": report.ok})
@@ -107,19 +114,17 @@ def truth(table: Table, question: str) -> list[dict[str, Any]]:
 
 
 def _print_limits(answers: list[Answer], truths: list[list[dict[str, Any]]]) -> None:
-    """Say how far estimates are off, what every such answer warns of, and what to do about it."""
-    from discreet.answer.answer import EVEN
-
-    stderrs = [abs(far) for answer, real in zip(answers, truths, strict=True) for far in _far(answer, real)]
-    off = sum(far > 2 for far in stderrs)
-    inside = [true for answer, real in zip(answers, truths, strict=True) for true in _inside(answer, real)]
-    print(f"{sum(inside)} of {len(inside)} truths lie between low and high. But of the estimates that have a stderr,")
+    """Count the truths that lie where they should, and say why they do."""
+    pairs = list(zip(answers, truths, strict=True))
+    inside = [true for answer, real in pairs for true in _inside(answer, real)]
+    within = [true for answer, real in pairs for true in _within(answer, real) if true is not None]
+    print(f"{sum(inside)} of {len(inside)} truths lie between low and high; they always do. Of those with a stderr,")
+    print(f"{sum(within)} of {len(within)} lie within two of it, and 19 of 20 can be expected, whatever the data is:")
+    print("chance alone brought people to groups (partition `mixed`), so that estimates by `design` have no bias.")
+    print("Cite an estimate with its stderr, or low and high. Groups of people who are alike (`local`) have closer")
     print(
-        f"{off} of {len(stderrs)} are more than two of it away from the truth, the worst {max(stderrs, default=0):.0f}."
+        "bounds, but estimates that need a model. `discreet compare FILE --policy POLICY` shows what each comes to.\n"
     )
-    print(f"Every such answer says so:\n  note: {EVEN}")
-    print("What to do: cite low and high. They are closer where the people of a group are more alike: list only the")
-    print("quasi-identifiers that are needed. `discreet compare FILE --policy POLICY` shows what a smaller l gains.\n")
 
 
 def _inside(answer: Answer, real: list[dict[str, Any]]) -> Iterator[bool]:
@@ -130,18 +135,22 @@ def _inside(answer: Answer, real: list[dict[str, Any]]) -> Iterator[bool]:
         yield float(row[f"{name}_low"]) - slack <= truth <= float(row[f"{name}_high"]) + slack
 
 
-def _far(answer: Answer, real: list[dict[str, Any]]) -> Iterator[float]:
-    """How many standard errors each estimate is away from the truth, where there is one to measure by."""
+def _within(answer: Answer, real: list[dict[str, Any]]) -> Iterator[bool | None]:
+    """Whether each truth lies within two standard errors of its estimate, where it has one that is not 0."""
     name = answer.columns[-4]
     for row, true in zip(answer.rows(), real, strict=True):
-        if row[f"{name}_stderr"]:
-            yield (row[name] - float(list(true.values())[-1])) / row[f"{name}_stderr"]
+        stderr = row[f"{name}_stderr"]
+        yield abs(row[name] - float(list(true.values())[-1])) <= 2 * stderr if stderr else None
 
 
 def _print_beside(answer: Answer, real: list[dict[str, Any]]) -> None:
     from discreet.answer.answer import measure
 
     keys = len(answer.columns) - 4
-    rows = [[*cells, measure(list(true.values())[-1])] for cells, true in zip(answer.cells(), real, strict=True)]
-    show.as_table([*answer.columns[:keys], "estimate", "stderr", "low", "high", "truth"], rows, left=keys)
+    said = {True: "yes", False: "no", None: "–"}
+    rows = [
+        [*cells, measure(list(true.values())[-1]), said[within]]
+        for cells, true, within in zip(answer.cells(), real, _within(answer, real), strict=True)
+    ]
+    show.as_table([*answer.columns[:keys], "estimate", "stderr", "low", "high", "truth", WITHIN], rows, left=keys)
     print()
