@@ -28,6 +28,9 @@ def compare(
         str | None,
         typer.Option(help="Try several thresholds of a guarantee, like l=2,3,5,10."),
     ] = None,
+    learned: Annotated[
+        bool, typer.Option("--learned", help="Fit a model to every release that shows rows, and ask by it as well.")
+    ] = False,
     chart: Annotated[Path | None, typer.Option(help="Draw a chart into this .png or .svg file.")] = None,
     memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
     seed: Annotated[int | None, typer.Option(help="The same questions and groups again.")] = None,
@@ -58,6 +61,7 @@ def compare(
                 "queries": queries,
                 "seed": seed,
                 "public": public,
+                "learned": learned,
                 "progress": step,
             }
             if swept is not None:

@@ -33,6 +33,7 @@ from discreet.errors import (
 from discreet.guarantees import PROMISES
 from discreet.guarantees.harmless import harmless
 from discreet.guarantees.l import L
+from discreet.learn.plausible import TABLES
 from discreet.policy import Policy
 from discreet.policy.options import ignored_mistakes
 from discreet.publication import PUBLICATIONS
@@ -40,6 +41,7 @@ from discreet.publication.axes import present
 from discreet.publication.identified import check_identified
 from discreet.publication.publish import publish
 from discreet.release import Release
+from discreet.release.groups import PUBLICATIONS as SHOW_ROWS
 from discreet.release.layouts import layout_of
 from discreet.scratch import workplace
 from discreet.table import Table, read
@@ -57,14 +59,16 @@ def compare(
     queries: int = 200,
     seed: int | None = None,
     public: Any = None,
+    learned: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Publish `table` by several `methods`, at the guarantee of `policy`, and ask each the same random questions.
 
     A method is written `publication/partition`, like `anatomy/local`; unless they are named, all sensible ones are
     compared. The publication and the partition of the policy do not matter; columns, hierarchies and
-    options do. Where several estimators are valid, each has an outcome. `public` is the public table of a join. With a
-    `seed` the questions and the groups are the same again.
+    options do. Where several estimators are valid, each has an outcome; `learned` only if it is asked for, because a
+    model has to be fitted. `public` is the public table of a join. With a `seed` the questions and the groups are the
+    same again.
     What comes out are statistics of the private table, and not to be published; the releases are deleted.
     `progress` is told the name of each method as its turn comes.
     """
@@ -73,7 +77,7 @@ def compare(
         if chosen is None:
             chosen = sensible(policy, private.columns, public=others is not None)
         asked = _asked(private, policy, chosen, queries, seed, progress)
-        return _compared(private, others, policy, chosen, asked, seed, progress)
+        return _compared(private, others, policy, chosen, asked, seed, learned=learned, progress=progress)
 
 
 def sweep(
@@ -86,6 +90,7 @@ def sweep(
     queries: int = 200,
     seed: int | None = None,
     public: Any = None,
+    learned: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sweep:
     """Compare methods at several `thresholds` of the guarantee called `name`, with the same questions at each.
@@ -101,7 +106,9 @@ def sweep(
         raise InputError(f"there is no threshold of `{name}` to try", hint="name some, like `l=2,3,5,10`")
     with _tables(table, public) as (private, others):
         asked = _asked(private, steps[0], chosen, queries, seed, progress)
-        found = [_compared(private, others, each, chosen, asked, seed, progress) for each in steps]
+        found = [
+            _compared(private, others, each, chosen, asked, seed, learned=learned, progress=progress) for each in steps
+        ]
     return Sweep(name, tuple(found))
 
 
@@ -145,12 +152,14 @@ def _compared(
     chosen: Sequence[Method],
     asked: Sequence[Query],
     seed: int | None,
+    *,
+    learned: bool,
     progress: Callable[[str], None],
 ) -> Comparison:
     outcomes: list[Outcome] = []
     for each in chosen:
         progress(each.name)
-        outcomes += _tried(each, table, public, policy, asked, seed)
+        outcomes += _tried(each, table, public, policy, asked, seed, learned=learned)
     name, guarantee = policy.name or table.name, dict(policy.guarantee)
     return Comparison(name, table.rows, guarantee, len(asked), tuple(outcomes), _limit(table, policy))
 
@@ -172,6 +181,8 @@ def _tried(
     policy: Policy,
     asked: Sequence[Query],
     seed: int | None,
+    *,
+    learned: bool,
 ) -> list[Outcome]:
     """What a method comes to by each estimator, or why it does not fit."""
     try:
@@ -183,14 +194,18 @@ def _tried(
             start = perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiscreetWarning)  # they are about the table, not about a method
-                release = publish(table, rules, to=folder / "release", public=others, seed=seed)
+                drawn = TABLES if learned and rules.publication in SHOW_ROWS else None
+                release = publish(table, rules, to=folder / "release", public=others, seed=seed, plausible=drawn)
             seconds = perf_counter() - start
             with closing(release):
                 certain = [each.message for each in release.warnings if each.name == minimality.KIND]
                 if certain:  # only a seed let it pass
                     return [Outcome(method=tried.name, refused=certain[0])]
                 told = _told(tried.name, release, seconds)
-                return [_measured(replace(told, estimator=each), release, asked) for each in _valid(release)]
+                return [
+                    _measured(replace(told, estimator=each), release, asked)
+                    for each in _valid(release, learned=learned)
+                ]
     except PolicyError as error:
         return [Outcome(method=tried.name, refused="; ".join(mistake.message for mistake in error.mistakes))]
     except (InputError, GuaranteeError, UnacceptedError, EngineError) as error:
@@ -209,12 +224,13 @@ def _first_rows(table: Table) -> pa.Table:
     return table.engine.run(table.select(table.names()).limit(FEW))
 
 
-def _valid(release: Release) -> list[str]:
+def _valid(release: Release, *, learned: bool) -> list[str]:
     """The estimators that a release can be asked by."""
     promise = release.promise
     if layout_of(promise).matching != "counted":
         return ["even"]
-    return [name for name, estimator in ESTIMATORS.items() if estimator.why_not(promise) is None]
+    valid = [name for name, estimator in ESTIMATORS.items() if estimator.why_not(promise) is None]
+    return [name for name in valid if learned or name != "learned"]
 
 
 def _told(name: str, release: Release, seconds: float) -> Outcome:
