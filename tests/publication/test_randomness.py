@@ -82,6 +82,7 @@ def test_cells_are_shown(people, tmp_path, publication):
         ({"cells": [1, 1]}, "all groups together"),
         ({"cells": []}, "all groups together"),
         ({"randomness": "dealt"}, "and only there"),
+        ({"cuts": None}, "does not say that they were cut blindly"),
     ],
 )
 def test_cells_that_cannot_be_are_found(people, tmp_path, forged, why):

@@ -67,6 +67,12 @@ def at_least(rows, rule):  # type: ignore[no-untyped-def]
     return Rule(rows, rule.l, rule.distinct_l, rule.e, rule.marks, rule.shares, rule.harmless)
 
 
+def among(values: IntArray, rule: Rule) -> Rule:
+    """The same rule for rows that hold only these values, ascending, by their numbers in this order."""
+    of_values = {name: column[values] for name in ("marks", "shares", "harmless") if len(column := getattr(rule, name))}
+    return rule._replace(**of_values)
+
+
 def has_shares(rule: Any) -> bool:
     """Whether values have shares to keep to; kernels know it when they are compiled."""
     return len(rule.shares) > 0

@@ -35,7 +35,7 @@ from discreet.partition.histogram.plan import carry_out
 from discreet.partition.kernels import IntArray, shuffle
 from discreet.partition.spatial.local import cells as cut
 from discreet.values.random import RandomSource
-from discreet.values.rule import Rule, at_most, is_harmless, keeps
+from discreet.values.rule import Rule, among, at_most, is_harmless, keeps
 
 ROUNDS = 6  # more make groups differ no more: `bench/mixed.py` prints it
 
@@ -53,11 +53,12 @@ def assign(
     rule = guarantee.rule
     if cells == 1:
         return mix(sensitive, rule, secret, rounds)
-    large = rule._replace(k=max(rule.k, sensitive.size // cells))
+    large = rule._replace(k=max(rule.k, -(-sensitive.size // cells)))
     rows, values, edges = cut(quasi, sensitive, large, secret, blind=True)
     groups, made = np.empty(rows.size, np.int32), [0]
     for low, high in pairwise(edges):
-        own = mix(values[low:high], rule, secret, rounds)
+        held, numbers = np.unique(values[low:high], return_inverse=True)
+        own = mix(numbers.astype(np.int32), among(held, rule), secret, rounds)
         groups[rows[low:high]] = own + made[-1]
         made.append(made[-1] + int(own.max()) + 1)
     return Placed(groups, tuple(map(int, np.diff(made))))

@@ -31,6 +31,8 @@ def chance_faults(promise: Promise, layout: Layout) -> Iterator[str]:
         yield "its `cells` must be there where its `randomness` is `cells`, and only there"
     elif promise.cells is not None and not (min(promise.cells, default=0) > 0 and sum(promise.cells) == promise.groups):
         yield "its `cells` must have a group or more each, and all groups together"
+    if said == "cells" and promise.cuts != "blind":
+        yield "its `randomness` is `cells`, and it does not say that they were cut blindly"
     if said is not None and estimator is None:
         yield "its `randomness` is told without the `estimator` that follows from it"
     if estimator == "design" and said not in BY_DESIGN:
