@@ -9,7 +9,7 @@ from typing import TypeAlias
 import pyarrow as pa
 from sqlglot import Dialect, exp
 
-from discreet.answer.accelerate.accelerator import Choice
+from discreet.answer.accelerate.accelerator import Choice, Held
 from discreet.answer.accelerate.laid_out import laid_out
 from discreet.answer.left_out import LeftOut
 from discreet.answer.plan.plan import Plan
@@ -62,7 +62,7 @@ class Asking:
 
     def direct(self) -> pa.Table:
         """The answer by `even`, without a stop at its relations where that takes longer."""
-        found = self._accelerated()
+        found = None if self.accelerator is None else self.accelerator.answers(self.question)
         if found is not None:
             return self.laid_out(found)
         self.ready()
@@ -70,8 +70,12 @@ class Asking:
 
     def relations(self) -> dict[str, pa.Table]:
         """By the accelerator, or by the plan."""
-        found = self._accelerated()
+        found = None if self.accelerator is None else self.accelerator.answers(self.question, keep=True)
         return self._planned() if found is None else found
+
+    def held(self, argument: exp.Expr | None) -> Held | None:
+        """What groups hold, once relations were asked for; None if the accelerator does not tell."""
+        return None if self.accelerator is None else self.accelerator.held(self.question, argument)
 
     def laid_out(self, relations: Mapping[str, pa.Table]) -> pa.Table:
         """The answer, sorted and cut as asked, from relations in which another estimator may have put its figures."""
@@ -81,9 +85,6 @@ class Asking:
         for name, table in relations.items():
             self.engine.load(name, table, keep=False)
         return self.engine.run(self.prepared.plan.layout)
-
-    def _accelerated(self) -> dict[str, pa.Table] | None:
-        return None if self.accelerator is None else self.accelerator.answers(self.question)
 
     def _planned(self) -> dict[str, pa.Table]:
         """All relations of the plan, from one query."""

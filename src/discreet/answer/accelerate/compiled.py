@@ -17,8 +17,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate import sweep
+from discreet.answer.accelerate.accelerator import Held
 from discreet.answer.accelerate.finish import Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
+from discreet.answer.accelerate.kernels import Counts
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
 from discreet.answer.accelerate.sweep import Subject, Wanted
 from discreet.answer.question.question import Question
@@ -44,14 +46,26 @@ class CompiledPass:
         self._lock = threading.RLock()
         self._subjects: dict[tuple[str, ...], Subject] = {}
         self._labels: dict[tuple[str, ...], Labels] = {}
+        self._kept: _Asked | None = None
 
-    def answers(self, question: Question) -> Tables | None:
+    def answers(self, question: Question, *, keep: bool = False) -> Tables | None:
         """The relations `frame` and `answer_0` and so on of a question; None if it is left to the plan."""
+        self._kept = None
         try:
             with self._lock:
-                return _Asked(self, question).tables()
+                asked = _Asked(self, question, keep=keep)
+                found = asked.tables()
         except (NotServed, EngineError):  # it may be an error only for rows that do not match
             return None
+        self._kept = asked if keep else None
+        return found
+
+    def held(self, question: Question, argument: exp.Expr | None) -> Held | None:
+        """What groups hold of a question that was answered last, and kept; None of another."""
+        if self._kept is None or not self._kept.is_about(question):
+            return None
+        with self._lock:
+            return self._kept.held(argument)
 
     @cached_property
     def grouped(self) -> Grouped | None:
@@ -91,7 +105,7 @@ class CompiledPass:
 class _Asked:
     """One question, as it is answered."""
 
-    def __init__(self, way: CompiledPass, question: Question) -> None:
+    def __init__(self, way: CompiledPass, question: Question, *, keep: bool) -> None:
         if any(question.untouched(each) and each.argument is not None for each in question.aggregates):
             raise NotServed  # of what is exact, rows alone are counted here
         release = way.grouped
@@ -99,7 +113,11 @@ class _Asked:
             raise NotServed
         self._way, self._question, self._size = way, question, release.size
         self._sides = {side: way.labels(release, question, side) for side in SIDES}
+        self._keep = keep
+        if keep:
+            self._sides["quasi"] = self._sides["quasi"].keeping()
         self._totals: dict[tuple[str, str], Totals] = {}
+        self._subjects: dict[exp.Expr, Subject] = {}
 
     def tables(self) -> Tables:
         found: Tables = {}
@@ -143,6 +161,8 @@ class _Asked:
             asked: set[str] = {each.function for each in self._question.aggregates if each.argument == argument}
             labels = self._sides[side]
             subject, kept = self._way.subject(side, labels, argument)
+            if self._keep and side == "quasi":
+                self._subjects[argument], kept = subject, True
             if asked & {"sum", "avg", "quantile_cont"} and not (np.abs(subject.numbers) < TOO_LARGE).all():
                 raise NotServed
             drawn, wanted = self._sides[_other(side)], Wanted.of(asked, subject)
@@ -150,6 +170,27 @@ class _Asked:
             if side == "sensitive" and subject.all_present:
                 self._totals.setdefault(ROWS, self._totals[about])  # each has an argument: they are counted
         return self._totals[about]
+
+    def is_about(self, question: Question) -> bool:
+        return self._question is question
+
+    def held(self, argument: exp.Expr | None) -> Held | None:
+        """What groups hold by key: how many rows; of an argument that was added up, that and its sums."""
+        labels, groups = self._sides["quasi"], self._size.size
+        names = pa.table(labels.columns(np.arange(labels.size)))
+        if argument is None:
+            every = Counts(np.arange(groups + 1), np.zeros(groups, np.int32), self._size)
+            counts = every if labels.kept is None else labels.kept
+            return Held(counts.offsets, counts.keys, counts.n.astype(np.float64)[:, None], names)
+        if argument not in self._subjects:
+            return None
+        found, last = self._subjects[argument].kept, int(self._subjects[argument].kept.offsets[-1])
+        total = found.total[:last].astype(np.float64)
+        columns = [total]
+        if found.mean.size:
+            mean = found.mean[:last]
+            columns += [total * mean, found.spread[:last] + total * mean * mean]
+        return Held(found.offsets, found.keys[:last], np.stack(columns, axis=1), names)
 
 
 def _keep(kept: dict[tuple[str, ...], T], name: tuple[str, ...], new: T) -> None:

@@ -6,11 +6,12 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.accelerate.accelerator import Held
 from discreet.answer.estimators.columns import Column, Places
 from discreet.answer.estimators.design import moments
 from discreet.answer.estimators.design.inverted import quantile_places
 from discreet.answer.estimators.design.linear import Numbers, averages, ratios, totals
-from discreet.answer.estimators.design.moments import Moments, numbered
+from discreet.answer.estimators.design.moments import numbered
 from discreet.answer.estimators.design.opened import Opened, Wanted
 from discreet.answer.estimators.estimator import Estimated
 from discreet.answer.prepared import Asking
@@ -38,7 +39,7 @@ class Asked:
     ) -> None:
         self._asking, self._promise, self._opened, self._wanted = asking, promise, opened, wanted
         self._question, self._arguments = asking.question, arguments
-        self._means: dict[exp.Expr | None, tuple[Moments, Floats]] = {}
+        self._means: dict[exp.Expr | None, tuple[Held, Floats]] = {}
 
     def estimated(self, numbers: list[int]) -> Estimated:
         """The answer, with an estimate by design for those of these aggregates that have one."""
@@ -114,7 +115,7 @@ class Asked:
             mass[keys == key] = every[rows[keys == key]]
         return _quantiles(aggregate, mass, values)
 
-    def _solved(self, argument: exp.Expr | None) -> tuple[Moments, Floats]:
+    def _solved(self, argument: exp.Expr | None) -> tuple[Held, Floats]:
         """What groups hold, by key, and from it the means of every value; the number of rows, or of an argument."""
         if argument not in self._means:
             found, design = self._moments(argument), self._opened.design
@@ -124,8 +125,11 @@ class Asked:
             self._means[argument] = found, design.means(expected)
         return self._means[argument]
 
-    def _moments(self, argument: exp.Expr | None) -> Moments:
+    def _moments(self, argument: exp.Expr | None) -> Held:
         question, design = self._question, self._opened.design
+        found = self._asking.held(argument)
+        if found is not None:
+            return found
         if argument is None and question.where.get("quasi") is None and not self._names("quasi"):
             return moments.of_all(design.size)
         self._asking.ready()

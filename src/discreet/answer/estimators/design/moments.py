@@ -9,33 +9,14 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.accelerate.accelerator import Held
 from discreet.answer.matches import Counted
 from discreet.answer.plan.context import Context
 from discreet.answer.plan.sql import Piece, grouped
 from discreet.answer.question.question import Question
-from discreet.learn.design import Floats
-from discreet.release.groups import Ints, Longs
+from discreet.release.groups import Ints
 from discreet.release.manifest import Promise
 from discreet.values.coded import code, to_numpy
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Of group g, the entries `offsets[g]` to `offsets[g + 1]`: a key, and `amounts` of its rows.
-
-    These are how many rows there are; of an argument how many have a value, its sum, and that of its squares.
-    `names` are the keys, in the order of their numbers.
-    """
-
-    offsets: Longs
-    keys: Ints
-    amounts: Floats
-    names: pa.Table
-
-    @property
-    def count(self) -> int:
-        """How many keys there are."""
-        return max(len(self.names), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +76,7 @@ def query_of_values(question: Question, promise: Promise, argument: exp.Expr) ->
     return grouped(rows.where(present, copy=False)).order_by(exp.column("grp"), copy=False)
 
 
-def from_plan(found: pa.Table, first: int, groups: int) -> Moments:
+def from_plan(found: pa.Table, first: int, groups: int) -> Held:
     """What such a query found, the first group having the number `first`."""
     at = to_numpy(found.column("grp").cast(pa.int64())) - first
     names = [name for name in found.column_names if name.startswith("key_")]
@@ -103,10 +84,10 @@ def from_plan(found: pa.Table, first: int, groups: int) -> Moments:
     keys = numbered(found.select(names)) if names else Numbered(np.zeros(len(found), np.int32), pa.table({}))
     columns = [to_numpy(found.column(name).cast(pa.float64()).fill_null(0)) for name in amounts]
     offsets = np.searchsorted(at, np.arange(groups + 1)).astype(np.int64)
-    return Moments(offsets, keys.numbers, np.stack(columns, axis=1), keys.names)
+    return Held(offsets, keys.numbers, np.stack(columns, axis=1), keys.names)
 
 
-def of_all(size: Ints) -> Moments:
+def of_all(size: Ints) -> Held:
     """The rows of each group, all of which match."""
     offsets = np.arange(size.size + 1)
-    return Moments(offsets, np.zeros(size.size, np.int32), size.astype(float)[:, None], pa.table({}))
+    return Held(offsets, np.zeros(size.size, np.int32), size.astype(float)[:, None], pa.table({}))
