@@ -175,32 +175,38 @@ def share_out(
 ) -> None:
     """What is in a group, by key, shared out among the places of its values."""
     for g in range(size.size):
+        once = 1.0 / size[g]
         for i in range(offsets[g], offsets[g + 1]):
             for kind in range(amounts.shape[1]):
-                share = amounts[i, kind] / size[g]
+                share, row = amounts[i, kind] * once, found[kind, np.uint64(keys[i])]
                 for e in range(first[g], first[g + 1]):
-                    found[kind, keys[i], place[e]] += share * n[e]
+                    row[np.uint64(place[e])] += share * n[e]  # without a sign there is none to be looked at
+
+
+@nb.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _weight(beta: Floats, first: int, last: int, place: Ints, n: Ints, size: int) -> float:
+    """w of a group."""
+    w = 0.0
+    for e in range(first, last):
+        w += beta[np.uint64(place[e])] * n[e]
+    return w / size
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def weigh(beta: Floats, first: Longs, place: Ints, n: Ints, size: Ints, found: Floats) -> None:
-    """W of each group."""
+    """w of each target and group."""
     for t in range(beta.shape[0]):
         for g in range(size.size):
-            w = 0.0
-            for e in range(first[g], first[g + 1]):
-                w += beta[t, place[e]] * n[e]
-            found[t, g] = w / size[g]
+            found[t, g] = _weight(beta[t], first[g], first[g + 1], place, n, size[g])
 
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def spread(beta: Floats, mean: Floats, first: Longs, place: Ints, n: Ints, size: Ints, found: Floats) -> None:
-    """Per value, the squares of how far w is from its mean over the places of the value."""
+    """Per target and value, the squares of how far w is from its mean over the places of the value."""
     for t in range(beta.shape[0]):
+        means, squares = mean[t], found[t]
         for g in range(size.size):
-            w = 0.0
+            w = _weight(beta[t], first[g], first[g + 1], place, n, size[g])
             for e in range(first[g], first[g + 1]):
-                w += beta[t, place[e]] * n[e]
-            w /= size[g]
-            for e in range(first[g], first[g + 1]):
-                found[t, place[e]] += n[e] * (w - mean[t, place[e]]) ** 2
+                s = np.uint64(place[e])
+                squares[s] += n[e] * (w - means[s]) * (w - means[s])

@@ -46,7 +46,7 @@ class Opened:
                 hint="check it with `discreet verify`",
             )
         groups = groups._replace(values=present(groups.values))
-        cells = getattr(promise, "cells", None) or (promise.groups,)
+        cells = promise.cells or (promise.groups,)
         cell = np.repeat(np.arange(len(cells), dtype=np.int32), cells)
         found = classes(groups, len(cells))
         if found is None:
