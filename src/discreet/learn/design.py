@@ -185,7 +185,7 @@ def share_out(
 
 @nb.njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _weight(beta: Floats, first: int, last: int, place: Ints, n: Ints, size: int) -> float:
-    """w of a group."""
+    """W of a group."""
     w = 0.0
     for e in range(first, last):
         w += beta[np.uint64(place[e])] * n[e]
@@ -194,7 +194,7 @@ def _weight(beta: Floats, first: int, last: int, place: Ints, n: Ints, size: int
 
 @nb.njit(cache=True, nogil=True, error_model="numpy")
 def weigh(beta: Floats, first: Longs, place: Ints, n: Ints, size: Ints, found: Floats) -> None:
-    """w of each target and group."""
+    """W of each target and group."""
     for t in range(beta.shape[0]):
         for g in range(size.size):
             found[t, g] = _weight(beta[t], first[g], first[g + 1], place, n, size[g])

@@ -98,6 +98,27 @@ def test_an_answer_says_which_columns_are_by_design(release):
     assert release.ask("SELECT COUNT(*), AVG(age) FROM microdata WHERE school = 7").assumption is None
 
 
+@pytest.mark.parametrize("accelerate", WAYS)
+def test_cells_are_solved_one_by_one(table, tmp_path, accelerate):
+    """Groups of men come first, and are a cell of their own."""
+    sex, school, salary = (np.array(table[name].to_pylist()) for name in ("sex", "school", "salary"))
+    groups = np.empty(ROWS, int)
+    men = sex == "m"
+    groups[men] = shuffled(int(men.sum()), SIZE, 7)
+    made = groups[men].max() + 1
+    groups[~men] = made + shuffled(int((~men).sum()), SIZE, 8)
+    cells = [int(made), int(groups.max() + 1 - made)]
+    release = dealt(table, groups, tmp_path / "release", partition="mixed", randomness="cells", cells=cells)
+    expected = 0.0
+    for who in (men, ~men):
+        _, own = np.unique(groups[who], return_inverse=True)
+        means = regression(salary[who], own, (school[who] > 5).astype(float))
+        expected += sum(means[value] for value in salary[who].tolist() if value > 15000)
+    with Session(release, accelerate=accelerate) as session:
+        [row] = session.ask("SELECT COUNT(*) AS n FROM microdata WHERE school > 5 AND salary > 15000").rows()
+    assert row["n"] == pytest.approx(expected)
+
+
 def test_what_is_certain_has_no_stderr(release):
     [row] = release.ask("SELECT AVG(salary) AS m, COUNT(salary) AS n FROM microdata").rows()
     assert (row["m_stderr"], row["n_stderr"], row["n"]) == (0, 0, ROWS)
