@@ -17,6 +17,7 @@ def test_public_names_are_pinned():
         "ask",
         "audit",
         "compare",
+        "inspect",
         "metrics",
         "open_release",
         "pool",

@@ -14,11 +14,24 @@ if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.publish import publish
     from discreet.release import open_release, verify
-    from discreet.table import read
+    from discreet.table import inspect, read
     from discreet.vault.vault import Vault
 
 __version__ = "0.1.0"
-__all__ = ["Policy", "Vault", "ask", "audit", "compare", "metrics", "open_release", "pool", "publish", "read", "verify"]
+__all__ = [
+    "Policy",
+    "Vault",
+    "ask",
+    "audit",
+    "compare",
+    "inspect",
+    "metrics",
+    "open_release",
+    "pool",
+    "publish",
+    "read",
+    "verify",
+]
 
 _HOMES = {
     "Policy": "discreet.policy",
@@ -26,6 +39,7 @@ _HOMES = {
     "ask": "discreet.answer",
     "audit": "discreet.audit",
     "compare": "discreet.comparison",
+    "inspect": "discreet.table",
     "metrics": "discreet.audit.metrics",
     "open_release": "discreet.release",
     "pool": "discreet.learn.pool",

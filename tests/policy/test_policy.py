@@ -69,6 +69,8 @@ KEYS = (
     "together",
     "accept",
     "harmless",
+    "csv",
+    "excel",
 )
 UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
 

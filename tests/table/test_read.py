@@ -362,7 +362,8 @@ def test_a_field_longer_than_the_reader_takes(tmp_path):
     [
         (lambda place: place / "absent.csv", "there is no file"),
         (lambda place: place, "is a folder"),
-        (lambda place: written(place, "x", "table.xlsx"), "is not a `.csv` or `.parquet` file"),
+        (lambda place: written(place, "x", "table.xlsx"), "is not an Excel file"),
+        (lambda place: written(place, "x", "table.sav"), "is not a `.csv`, `.csv.gz`, `.parquet` or `.xlsx` file"),
         (lambda place: written(place, "no parquet", "table.parquet"), "is not a Parquet file"),
         (lambda place: {"a": [1]}, "cannot read a dict"),
         (lambda place: [1, 2], "cannot read a list"),
@@ -370,7 +371,7 @@ def test_a_field_longer_than_the_reader_takes(tmp_path):
         (lambda place: pa.table({}), "column"),
         (lambda place: pd.DataFrame({"a": [1, "x"]}), "mixed types"),
     ],
-    ids=["absent", "folder", "excel", "no parquet", "dict", "list", "none", "no columns", "mixed"],
+    ids=["absent", "folder", "excel", "another", "no parquet", "dict", "list", "none", "no columns", "mixed"],
 )
 def test_what_is_not_a_table(tmp_path, make, message):
     with pytest.raises(InputError, match=message):

@@ -10,21 +10,34 @@ from typing import Annotated, Any
 import typer
 
 import discreet
-from discreet.cli import ask, audit, compare, demo, draw, inspect, learn, publish, show, vault, verify
+from discreet.cli import (
+    ask,
+    audit,
+    compare,
+    demo,
+    draw,
+    init,
+    inspect,
+    learn,
+    publish,
+    show,
+    show_release,
+    vault,
+    verify,
+)
 from discreet.errors import DiscreetError, PolicyError, UnacceptedError
 
 app = typer.Typer(
     name="discreet",
     help="Publish tables about people without publishing the people, and still answer questions about them.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    *(inspect.inspect, compare.compare, publish.publish, ask.ask, learn.learn, draw.draw),
-    *(verify.verify, audit.audit, demo.demo),
+    *(inspect.inspect, init.init, compare.compare, publish.publish, show_release.show, ask.ask),
+    *(learn.learn, draw.draw, verify.verify, audit.audit, demo.demo),
 )
 for command in COMMANDS:
     app.command(no_args_is_help=command is not demo.demo)(command)

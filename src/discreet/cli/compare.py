@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.")],
+    file: Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .parquet or .xlsx file.")],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file; its guarantee holds for every method.")],
     methods: Annotated[
         list[str],
@@ -55,7 +55,7 @@ def compare(
     many = len(named or [1] * 8) if swept is None else len(named or [1]) * len(swept[1])
     with show.warnings(), show.steps(2 + many) as step:
         step("reading")
-        with discreet.read(file, memory_limit=memory_limit) as table:
+        with discreet.read(file, memory_limit=memory_limit, csv=rules.csv, excel=rules.excel) as table:
             more: dict[str, Any] = {
                 "methods": named,
                 "queries": queries,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ class Form(StrEnum):
 
 
 def publish(
-    file: Annotated[Path, typer.Argument(help="A .csv or .parquet file.")],
+    file: Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .parquet or .xlsx file.")],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file.")],
     to: Annotated[Path, typer.Option(help="The folder to make; it must not exist.")],
     public: Annotated[
@@ -47,14 +48,14 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-12 --earlier releases/2026-11
     """
     import discreet
-    from discreet.policy import unfit
     from discreet.publication import PUBLICATIONS
     from discreet.publication.publish import STEPS
+    from discreet.publication.source import opened_under
 
     with show.warnings(), show.steps(1 + len(STEPS) + (plausible is not None)) as step:
         step("reading")
-        with discreet.read(file, memory_limit=memory_limit) as table:
-            rules = discreet.Policy.load(policy, check=unfit(table.columns))
+        with ExitStack() as opened:
+            table, rules = opened_under(file, policy, opened, memory_limit=memory_limit)
             release = discreet.publish(
                 table,
                 rules,

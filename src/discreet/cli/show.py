@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.visible import STEERING, in_a_line, visible
 
@@ -46,19 +46,31 @@ def _finite(value: Any) -> Any:
 
 
 def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
-    """Print a table, its first `left` columns flush left."""
+    """Print a table, its first `left` columns flush left; on a terminal, so that no number is cut in two."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from discreet.cli.narrow import Laid, as_records, laid_out
+
+    console = Console(file=_terminal(sys.stdout), width=None if sys.stdout.isatty() else 10_000, highlight=False)
+    cells = [[in_a_line(cell) for cell in row] for row in rows]
+    whole = Laid([in_a_line(column) for column in columns], cells, left)
+    laid = laid_out(whole, console.width)
+    if laid is None:
+        console.print(Text("\n".join(as_records(whole))), overflow="fold")
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for i, column in enumerate(columns):
-        table.add_column(Text(in_a_line(column)), justify="left" if i < left else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(in_a_line(cell)) for cell in row))
-    wide = None if sys.stdout.isatty() else 10_000
-    Console(file=_terminal(sys.stdout), width=wide, highlight=False).print(table)
+    for i, (column, width) in enumerate(zip(laid.columns, laid.widths(), strict=True)):
+        number = laid.numeric(i)
+        side: Literal["left", "right"] = "left" if i < left else "right"
+        table.add_column(
+            Text(column), justify=side, overflow="fold", no_wrap=number, min_width=width if number else None
+        )
+    for row in laid.rows:
+        table.add_row(*map(Text, row))
+    console.print(table)
 
 
 @contextmanager

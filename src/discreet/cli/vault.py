@@ -57,7 +57,9 @@ def init(
 @app.command(no_args_is_help=True)
 def append(
     vault: Folder,
-    files: Annotated[list[Path], typer.Argument(help=".csv or .parquet files, appended one after the other.")],
+    files: Annotated[
+        list[Path], typer.Argument(help=".csv, .csv.gz, .parquet or .xlsx files, appended one after the other.")
+    ],
     json: Json = False,
 ) -> None:
     """Take the rows of files into a vault: of each file all of them or none.

@@ -34,17 +34,18 @@ from discreet.guarantees import PROMISES
 from discreet.guarantees.harmless import harmless
 from discreet.guarantees.l import L
 from discreet.learn.plausible import TABLES
-from discreet.policy import Policy
+from discreet.policy import Given, Policy
 from discreet.policy.options import ignored_mistakes
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import present
 from discreet.publication.identified import check_identified
 from discreet.publication.publish import publish
+from discreet.publication.source import opened_with
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS as SHOW_ROWS
 from discreet.release.layouts import layout_of
 from discreet.scratch import workplace
-from discreet.table import Table, read
+from discreet.table import Table
 from discreet.warnings import minimality
 from discreet.words import nearest
 
@@ -53,7 +54,7 @@ FEW = 500  # rows that a method is tried on first
 
 def compare(
     table: Any,
-    policy: Policy,
+    policy: Given,
     *,
     methods: Iterable[str] | None = None,
     queries: int = 200,
@@ -72,7 +73,8 @@ def compare(
     What comes out are statistics of the private table, and not to be published; the releases are deleted.
     `progress` is told the name of each method as its turn comes.
     """
-    with _tables(table, public) as (private, others):
+    policy = Policy.of(policy)
+    with _tables(table, public, policy) as (private, others):
         chosen = None if methods is None else [method(text) for text in methods]
         if chosen is None:
             chosen = sensible(policy, private.columns, public=others is not None)
@@ -82,7 +84,7 @@ def compare(
 
 def sweep(
     table: Any,
-    policy: Policy,
+    policy: Given,
     name: str,
     thresholds: Sequence[float],
     *,
@@ -99,12 +101,13 @@ def sweep(
     """
     if name not in PROMISES:
         raise InputError(f"`{name}` is not a guarantee", hint=nearest(name, PROMISES))
+    policy = Policy.of(policy)
     own = Method(policy.publication, policy.partition if PUBLICATIONS[policy.publication].grouped else "auto")
     chosen = [own] if methods is None else [method(text) for text in methods]
     steps = [replace(policy, guarantee={**policy.guarantee, name: threshold}) for threshold in sorted(set(thresholds))]
     if not steps:
         raise InputError(f"there is no threshold of `{name}` to try", hint="name some, like `l=2,3,5,10`")
-    with _tables(table, public) as (private, others):
+    with _tables(table, public, policy) as (private, others):
         asked = _asked(private, steps[0], chosen, queries, seed, progress)
         found = [
             _compared(private, others, each, chosen, asked, seed, learned=learned, progress=progress) for each in steps
@@ -113,12 +116,11 @@ def sweep(
 
 
 @contextmanager
-def _tables(table: Any, public: Any) -> Iterator[tuple[Table, Table | None]]:
+def _tables(table: Any, public: Any, policy: Policy) -> Iterator[tuple[Table, Table | None]]:
     """The private table and the public one, opened here unless they were already."""
     with ExitStack() as opened:
-        private = table if isinstance(table, Table) else opened.enter_context(read(table))
-        others = public if public is None or isinstance(public, Table) else opened.enter_context(read(public))
-        yield private, others
+        private = opened_with(table, policy.csv, policy.excel, opened)
+        yield private, None if public is None else opened_with(public, policy.csv, policy.excel, opened)
 
 
 def _asked(

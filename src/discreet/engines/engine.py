@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from discreet.values.written import PLAIN, Csv
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import Dialect, exp
@@ -31,11 +33,12 @@ class Engine(Protocol):
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
+        csv: Csv = PLAIN,
     ) -> None:
         """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
 
         `kinds` are the Data Package's words for a CSV file's columns where they are known; else types are guessed, but
-        for `texts`.
+        for `texts`, and the file is written as `csv` says.
         """
         ...
 
@@ -43,7 +46,13 @@ class Engine(Protocol):
         """Let go of rows that were made known as `name` and not copied, if there are any."""
         ...
 
-    def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
+    def scan(
+        self,
+        path: Path,
+        kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
+        csv: Csv = PLAIN,
+    ) -> exp.Table:
         """What stands in FROM to read a file."""
         ...
 

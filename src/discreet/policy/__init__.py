@@ -1,6 +1,6 @@
 """The policy: what each column is, and what the release must promise."""
 
 from discreet.policy.check import unfit
-from discreet.policy.policy import Policy
+from discreet.policy.policy import Given, Policy
 
-__all__ = ["Policy", "unfit"]
+__all__ = ["Given", "Policy", "unfit"]

@@ -13,6 +13,7 @@ from discreet.policy.meant import KEYS, WORDS, Meant
 from discreet.policy.method import SHOWN_BY_A_VAULT, is_number, method_mistakes, outside_a_vault, shown
 from discreet.policy.options import ignored_mistakes, option_mistakes
 from discreet.publication import PUBLICATIONS
+from discreet.values.written import CSV_KEYS, EXCEL_KEYS, csv_faults, excel_faults
 from discreet.warnings.kinds import accept_mistakes
 from discreet.words import nearest
 
@@ -30,6 +31,7 @@ def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
         *_guarantee(values),
         *_tables(values),
         *_harmless(values),
+        *_files(values),
         *accept_mistakes(values.get("accept", {})),
         *method_mistakes(meant),
         *option_mistakes(meant),
@@ -129,19 +131,37 @@ def _harmless(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake("harmless", f"{shown(value)} stands twice")
 
 
-def unfit(columns: Iterable[Any], *, vault: bool = False) -> Callable[[Meant], list[Mistake]]:
-    """What does not fit the columns of a table that is to be published, or taken into a vault."""
+def _files(values: Mapping[str, Any]) -> Iterator[Mistake]:
+    """What is wrong with how a file is said to be written."""
+    for table, keys, faults in (("csv", CSV_KEYS, csv_faults), ("excel", EXCEL_KEYS, excel_faults)):
+        given = values.get(table, {})
+        if not isinstance(given, Mapping):
+            yield Mistake(table, f"expected a table, got {shown(given)}")
+            continue
+        for key in given:
+            if key not in keys:
+                yield Mistake(f"{table}.{key}", f"is not a key of `{table}`; {nearest(str(key), keys)}")
+        yield from (Mistake(f"{table}.{key}", wrong) for key, wrong in faults(given))
+
+
+def unfit(
+    columns: Iterable[Any], *, vault: bool = False, look: Callable[[str], Any] = lambda _: None
+) -> Callable[[Meant], list[Mistake]]:
+    """What does not fit the columns of a table that is to be published, or taken into a vault.
+
+    `look` says what the texts of a column look like, if that is something else (see `Table.look`).
+    """
     held = {column.name: column for column in columns}
 
     def check(meant: Meant) -> list[Mistake]:
         ignored = not vault and meant.publication in {SHOWN_BY_A_VAULT, None}  # elsewhere they are no options at all
         alone = [*ignored_mistakes(meant.options or {}), *outside_a_vault(meant)] if ignored else []
-        return [*alone, *_columns(meant, held)]
+        return [*alone, *_columns(meant, held, look)]
 
     return check
 
 
-def _columns(meant: Meant, columns: Mapping[str, Any]) -> Iterator[Mistake]:
+def _columns(meant: Meant, columns: Mapping[str, Any], look: Callable[[str], Any]) -> Iterator[Mistake]:
     """Every column that a policy names and the table lacks, or the table has and the policy leaves out."""
     named: list[tuple[str, str]] = [
         *(("identifiers", name) for name in meant.identifiers or ()),
@@ -159,26 +179,39 @@ def _columns(meant: Meant, columns: Mapping[str, Any]) -> Iterator[Mistake]:
             if name not in listed:
                 what = "has no role; give it one, list it in `drop`"
                 yield Mistake("drop", f'the column `{name}` {what}, or set drop = "rest"')
-    yield from _measured(meant, columns.get(meant.sensitive or ""))
+    yield from _measured(meant, columns.get(meant.sensitive or ""), look)
     if (sensitive := columns.get(meant.sensitive or "")) is not None:
         wrong = unlike(tuple(filter(is_value, meant.harmless or ())), sensitive.type)
         yield from (Mistake("harmless", each) for each in wrong)
-    for role, name in named:
-        if role in {"person", "quasi", "sensitive"} and name in columns and columns[name].kind is None:
+    yield from _publishable((role, columns[name]) for role, name in named if name in columns)
+
+
+def _publishable(columns: Iterable[tuple[str, Any]]) -> Iterator[Mistake]:
+    """Columns whose values cannot be published, or not as they came."""
+    for role, column in columns:
+        if role not in {"person", "quasi", "sensitive"}:
+            continue
+        if column.refused is not None:
+            yield Mistake(role, f"the column `{column.name}` {column.refused}")
+        elif column.kind is None:
             what = "by which people cannot be told apart" if role == "person" else "which cannot be published"
-            yield Mistake(role, f"the column `{name}` has the type {columns[name].type}, {what}; drop it")
+            yield Mistake(role, f"the column `{column.name}` has the type {column.type}, {what}; drop it")
 
 
-def _measured(meant: Meant, sensitive: Any) -> Iterator[Mistake]:
+def _measured(meant: Meant, sensitive: Any, look: Callable[[str], Any]) -> Iterator[Mistake]:
     """What needs numbers or dates, where the sensitive column has others."""
     if sensitive is None or sensitive.kind is None or sensitive.kind in MEASURABLE:
         return
+    seems = look(sensitive.name)
     held = f"`{meant.sensitive}` holds {sensitive.type}"
+    instead = "" if seems is None else f"; its values look like {seems.like}: {seems.advice}"
     if meant.publication is not None and PUBLICATIONS[meant.publication].numeric:
-        yield Mistake("publication", f"`{meant.publication}` needs numbers or dates, but {held}; use `anatomy`")
+        needs = f"`{meant.publication}` needs numbers or dates, but {held}"
+        yield Mistake("publication", needs + (instead or "; use `anatomy`"))
     for name in meant.guarantee or {}:
         if name in PROMISES and "scale" in PROMISES[name].needs:
-            yield Mistake(f"guarantee.{name}", f"a range needs numbers or dates, but {held}; use `l` or `distinct_l`")
+            needs = f"a range needs numbers or dates, but {held}"
+            yield Mistake(f"guarantee.{name}", needs + (instead or "; use `l` or `distinct_l`"))
 
 
 def _is_texts(value: Any) -> bool:

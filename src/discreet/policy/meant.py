@@ -6,18 +6,22 @@ What cannot be read at all is None, and what depends on it is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from discreet.partition import PARTITIONS
 from discreet.publication import PUBLICATIONS
+from discreet.values.written import CSV_KEYS, EXCEL_KEYS, csv_faults, excel_faults
 from discreet.words import closest
+
+Faults: TypeAlias = Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]]
 
 KEYS = (
     *("name", "identifiers", "person", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
     *("hierarchies", "ordered", "options", "join", "together", "accept", "harmless"),
+    *("csv", "excel"),
 )
 WORDS: dict[str, Sequence[str]] = {
     "partition": ("auto", *PARTITIONS),
@@ -48,6 +52,8 @@ class Meant:
     harmless: tuple[Any, ...] | None
     hierarchies: Mapping[str, Any] | None
     options: Mapping[str, Any] | None
+    csv: Mapping[str, Any] | None
+    excel: Mapping[str, Any] | None
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Meant:
@@ -72,6 +78,8 @@ class Meant:
             harmless=_list(given.get("harmless", ())),
             hierarchies=_table(given.get("hierarchies", {})),
             options=_table(given.get("options", {})),
+            csv=_sound(given.get("csv", {}), CSV_KEYS, csv_faults),
+            excel=_sound(given.get("excel", {}), EXCEL_KEYS, excel_faults),
         )
 
     @property
@@ -122,6 +130,12 @@ def _word(key: str, given: Mapping[str, Any], default: str | None = None) -> str
     words = WORDS[key]
     value = given.get(key, default or words[0])
     return value if isinstance(value, str) and value in words else closest(str(value), words)
+
+
+def _sound(value: Any, keys: Collection[str], faults: Faults) -> Mapping[str, Any] | None:
+    """The options of a file, if there is no fault in them."""
+    sound = isinstance(value, Mapping) and value.keys() <= set(keys) and next(iter(faults(value)), None) is None
+    return value if sound else None
 
 
 def _table(value: Any) -> Mapping[str, Any] | None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from discreet.errors import InternalError, Mistake, PolicyError
+from discreet.errors import InputError, InternalError, Mistake, PolicyError
 from discreet.policy.check import mistakes, unfit
 from discreet.policy.meant import Meant, grouping
-from discreet.policy.toml import parse
+from discreet.policy.toml import parse, store, written
 from discreet.warnings.kinds import accepted
 
 MissingSensitive: TypeAlias = Literal["error", "value", "withhold"]
@@ -35,7 +36,7 @@ class Policy:
     texts have an order, `options` how the partition or the publication goes about it, and `join` by which identifier
     the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together. `accept`
     names the warnings that were looked at, each with the reason why it may stay; `harmless` the sensitive values
-    that need no protection.
+    that need no protection. `csv` and `excel` say how the table's file is written, where it does not tell itself.
     """
 
     quasi: Sequence[str]
@@ -54,6 +55,8 @@ class Policy:
     together: Sequence[Sequence[str]] | None = None
     accept: Mapping[str, Any] = field(default_factory=dict)
     harmless: Sequence[Any] = ()
+    csv: Mapping[str, Any] = field(default_factory=dict)
+    excel: Mapping[str, Any] = field(default_factory=dict)
     name: str | None = None
 
     def __post_init__(self) -> None:
@@ -88,11 +91,37 @@ class Policy:
         values, lines = parse(source)
         found = [*mistakes(values), *check(Meant.of(values))]
         if found:
-            located = [Mistake(m.key, m.message, lines.get(m.key)) for m in found]
+            located = [_located(mistake, lines) for mistake in found]
             raise PolicyError(sorted(located, key=lambda m: m.line or 0), source=f"`{source}`")
         specs = values.get("hierarchies", {})
         near = {name: str(source.parent / spec) if isinstance(spec, str) else spec for name, spec in specs.items()}
         return cls(**{**values, "hierarchies": near})
+
+    @classmethod
+    def of(cls, given: Given, *, check: Callable[[Meant], Iterable[Mistake]] = lambda _: ()) -> Policy:
+        """A policy as it is, from a TOML file, or from a dictionary with the same keys; see `load` for `check`."""
+        if isinstance(given, str | Path):
+            return cls.load(given, check=check)
+        if not isinstance(given, Policy | Mapping):
+            raise InputError(
+                f"a policy cannot be a {type(given).__name__}",
+                hint="pass a Policy, the path of a TOML file, or a dictionary with the same keys",
+            )
+        values = given._given() if isinstance(given, Policy) else {str(key): each for key, each in given.items()}  # noqa: SLF001
+        found = [*mistakes(values), *check(Meant.of(values))]
+        if found:
+            raise PolicyError(found)
+        return given if isinstance(given, Policy) else cls(**values)
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a TOML file, which is never one that is there already and says something else."""
+        target = Path(path)
+        unsaid = {key.name: {} if key.default is MISSING else key.default for key in fields(self)}
+        values = {key: plain(value) for key, value in self._given().items() if value != unsaid[key]}
+        for name, spec in values.get("hierarchies", {}).items():
+            if isinstance(spec, str):  # a file is looked for beside the policy
+                values["hierarchies"][name] = os.path.relpath(spec, target.parent)
+        store(target, written(values))
 
     @property
     def grouping(self) -> str:
@@ -123,11 +152,14 @@ class Policy:
             raise InternalError(f"`{self.publication}` was to be made without a sensitive column")
         return self.sensitive
 
-    def fit(self, columns: Iterable[Any], *, vault: bool = False) -> None:
+    def fit(self, columns: Iterable[Any], *, vault: bool = False, look: Callable[[str], Any] = lambda _: None) -> None:
         """Raise unless every column of the table has one role, every role a column, and every option a use."""
-        found = unfit(columns, vault=vault)(Meant.of(self._given()))
+        found = unfit(columns, vault=vault, look=look)(Meant.of(self._given()))
         if found:
             raise PolicyError(found)
+
+
+Given: TypeAlias = Policy | str | Path | Mapping[str, Any]  # what can stand for a policy
 
 
 def _fixed(value: Any) -> Any:
@@ -142,6 +174,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _located(mistake: Mistake, lines: Mapping[str, int]) -> Mistake:
+    """A mistake with its line; of a key that is missing, that of the comment which suggests it."""
+    suggested = lines.get(f"#{mistake.key}")
+    if mistake.message.startswith("is missing") and suggested is not None:
+        what = "is missing; a comment suggests it: look at it, and remove the `#` before it"
+        return Mistake(mistake.key, what, suggested)
+    return Mistake(mistake.key, mistake.message, lines.get(mistake.key))
 
 
 def _made(values: dict[str, Any]) -> Policy:

@@ -1,7 +1,9 @@
 """The quasi-identifiers of a table as axes of a space: codes, places on a line, hierarchies.
 
 Numbers, dates and times have an order and distances. Texts have neither, unless the policy says that
-they are `ordered`: then their places are their ranks. Where the policy has a hierarchy, it decides.
+they are `ordered`: then their places are their ranks. The labels of an ordered category have the order of the
+category, by which similar people are found; boxes show them as sets, since a text has no ends in any other order than
+its own. Where the policy has a hierarchy, it decides.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ FARTHEST = np.finfo(np.float64).max / 4  # distances are added up
 class Axis:
     """One quasi-identifier: its codes, its hierarchy if it has one, and whether its values have an order.
 
-    Where rows were left out, `ranks` says where its values stood among those of all rows.
+    Where rows were left out, `ranks` says where its values stood among those of all rows. `order` has the rank of every
+    value in an order that is not that of the codes: of a category's labels.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Axis:
     hierarchy: Hierarchy | None
     ordered: bool
     ranks: npt.NDArray[np.int32] | None = None
+    order: npt.NDArray[np.int32] | None = None
 
     @cached_property
     def levels(self) -> Levels | None:
@@ -48,7 +52,9 @@ class Axis:
     @property
     def labelled(self) -> bool:
         """Whether boxes show it by a label, and not from one value to another."""
-        return not self.ordered if self.levels is None else self.levels.lows is None
+        if self.levels is None:
+            return not self.ordered or self.order is not None
+        return self.levels.lows is None
 
     def kept(self, rows: npt.NDArray[np.bool_]) -> Axis:
         """The axis of some rows alone: nothing of it tells which values the others had."""
@@ -58,7 +64,8 @@ class Axis:
         missing = self.codes.missing and bool(held.size) and int(held[-1]) == len(self.codes.domain)
         values = held[: held.size - missing]
         domain = self.codes.domain.take(pa.array(values))
-        return replace(self, codes=Codes(codes, domain, missing), ranks=values.astype(np.int32))
+        order = None if self.order is None else np.argsort(np.argsort(self.order[values])).astype(np.int32)
+        return replace(self, codes=Codes(codes, domain, missing), ranks=values.astype(np.int32), order=order)
 
     @cached_property
     def dimension(self) -> Dimension:
@@ -66,6 +73,9 @@ class Axis:
         codes = self.codes
         levels = None if self.levels is None else _with_missing(self.levels.nodes, missing=codes.missing)
         places = _places(codes) if self.ordered and levels is None else None
+        if places is not None and self.order is not None:
+            ranks = np.append(self.order, np.int32(len(self.order)))  # what is missing stays last
+            return Dimension(ranks[codes.codes], codes.size, places, None, codes.missing)
         return Dimension(codes.codes, codes.size, places, levels, codes.missing)
 
     @cached_property
@@ -100,7 +110,18 @@ def axes(table: Table, policy: Policy) -> list[Axis]:
 
 def axis(table: Table, policy: Policy, name: str) -> Axis:
     codes = table.codes(name, present=present(policy))
-    return axis_of(policy, name, codes, ordered=table[name].kind not in UNORDERED or name in policy.ordered)
+    found = axis_of(policy, name, codes, ordered=table[name].kind not in UNORDERED or name in policy.ordered)
+    labels = table[name].order
+    if labels is None or found.hierarchy is not None:
+        return found
+    if PARTITIONS[policy.grouping].sees == "hierarchies":
+        raise InputError(
+            f"`{name}` is an ordered category, whose order `{policy.grouping}` cannot use",
+            hint="give it a hierarchy, or pass the column as plain text to halve its alphabetical order",
+        )
+    place = {label: i for i, label in enumerate(labels)}
+    order = np.argsort(np.argsort([place[label] for label in codes.domain.to_pylist()])).astype(np.int32)
+    return replace(found, ordered=True, order=order)
 
 
 def axis_of(policy: Policy, name: str, codes: Codes, *, ordered: bool) -> Axis:

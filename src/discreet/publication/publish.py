@@ -21,7 +21,7 @@ from discreet.guarantees import Guarantee, Histograms, Scale, needed
 from discreet.guarantees.dominance import largest_share
 from discreet.guarantees.harmless import as_told, harmless
 from discreet.partition import PARTITIONS
-from discreet.policy import Policy
+from discreet.policy import Given, Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
 from discreet.publication.default import settled
@@ -30,11 +30,12 @@ from discreet.publication.earlier import opened as opened_earlier
 from discreet.publication.earlier import watched
 from discreet.publication.identified import check_identified
 from discreet.publication.people import People
+from discreet.publication.source import opened_under, opened_with
 from discreet.release import FORMAT, Release
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
 from discreet.release.write import Extend, Watch, free, write
-from discreet.table import Table, read
+from discreet.table import Table
 from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
 from discreet.values.names import fresh
@@ -48,7 +49,7 @@ STEPS = ("encoding", "grouping", "writing", "verifying")
 
 def publish(
     table: Any,
-    policy: Policy,
+    policy: Given,
     *,
     to: str | Path,
     public: Any = None,
@@ -61,6 +62,7 @@ def publish(
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
 
+    The policy is a `Policy`, the path of a TOML file, or a dictionary with the same keys.
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
     ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
     tables are added, drawn from the other files of the release alone.
@@ -73,17 +75,18 @@ def publish(
     free(Path(to))
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`", hint="expected one of: `parquet`, `csv`")
-    if (public is not None) != PUBLICATIONS[policy.publication].needs_public:
-        raise InputError(
-            "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
-            hint="pass public=…, or --public FILE" if public is None else 'set publication = "join", or leave it out',
-        )
-    extend = None if plausible is None else _extension(plausible, policy, progress)
-    secret, before = RandomSource(seed), opened_earlier(earlier, policy)
     with ExitStack() as opened:
-        private = _opened(table, opened)
-        others = None if public is None else _opened(public, opened)
-        policy.fit(private.columns)
+        private, policy = opened_under(table, policy, opened)
+        if (public is not None) != PUBLICATIONS[policy.publication].needs_public:
+            raise InputError(
+                "the publication `join` needs a public table" if public is None else "only `join` uses a public table",
+                hint="pass public=…, or --public FILE"
+                if public is None
+                else 'set publication = "join", or leave it out',
+            )
+        extend = None if plausible is None else _extension(plausible, policy, progress)
+        secret, before = RandomSource(seed), opened_earlier(earlier, policy)
+        others = None if public is None else opened_with(public, policy.csv, policy.excel, opened)
         if format == "csv":
             _fits_csv(private, policy)
         private.hold(policy.needed)
@@ -108,10 +111,6 @@ def _extension(tables: int, policy: Policy, progress: Callable[[str], None]) -> 
 
     check_shows_rows(policy.publication)
     return extension(tables, progress=progress)
-
-
-def _opened(source: Any, opened: ExitStack) -> Table:
-    return source if isinstance(source, Table) else opened.enter_context(read(source))
 
 
 def prepare(table: Table, policy: Policy, secret: RandomSource, *, public: Table | None = None) -> Prepared:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 from sqlglot import exp
 
 from discreet.errors import InputError
+from discreet.table.looks import looks
+from discreet.table.read import read
+from discreet.table.summary import Grid, summary
 from discreet.table.table import RELATION, Table
 from discreet.table.telling import Telling, tellings
 from discreet.values.columns import Column
-from discreet.words import nearest
+from discreet.visible import in_a_line, visible
+from discreet.words import aligned, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,12 @@ class SensitiveProfile:
     largest_l: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Profile:
     """The profile of a private table. It is the steward's to read: never publish it.
 
-    `tells` has what each quasi-identifier tells of the sensitive value, and the pairs that tell more.
+    `tells` has what each quasi-identifier tells of the sensitive value, and the pairs that tell more. `notes` say which
+    columns may be something else than what they were read as.
     """
 
     name: str
@@ -60,6 +67,41 @@ class Profile:
     quasi: QuasiProfile | None
     sensitive: SensitiveProfile | None
     tells: tuple[Telling, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        lines: list[str] = []
+        for part in summary(self):
+            lines += [visible(part)] if isinstance(part, str) else _aligned(part)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def _aligned(grid: Grid) -> Iterator[str]:
+    rows = [[in_a_line(cell) for cell in row] for row in grid.rows]
+    return aligned([in_a_line(name) for name in grid.columns], rows, left=grid.left)
+
+
+def inspect(
+    source: Any,
+    *,
+    quasi: str | Sequence[str] = (),
+    sensitive: str | None = None,
+    csv: Mapping[str, Any] | None = None,
+    excel: Mapping[str, Any] | None = None,
+) -> Profile:
+    """What an outsider could do with a table (a `Table`, or anything that `read` takes) as it is today.
+
+    `quasi` are the columns that an outsider may know, `sensitive` is the one to protect. What comes out is
+    about private data: keep it to yourself.
+    """
+    names = [quasi] if isinstance(quasi, str) else list(quasi)
+    if isinstance(source, Table):
+        return profile(source, quasi=names, sensitive=sensitive)
+    with read(source, csv=csv, excel=excel) as table:
+        return profile(table, quasi=names, sensitive=sensitive)
 
 
 def profile(table: Table, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
@@ -76,7 +118,16 @@ def profile(table: Table, *, quasi: Sequence[str] = (), sensitive: str | None = 
         _quasi(table, tuple(quasi)) if quasi else None,
         _sensitive(table, sensitive) if sensitive else None,
         tellings(table, quasi, sensitive) if sensitive else (),
+        tuple(_notes(table)),
     )
+
+
+def _notes(table: Table) -> Iterator[str]:
+    for look in looks(table):
+        yield f"`{look.column}` is text, but looks like {look.like}: {look.advice}"
+    for column in table.columns:
+        if column.refused is not None:
+            yield f"`{column.name}` {column.refused}"
 
 
 def _tally(names: Sequence[str]) -> exp.Select:

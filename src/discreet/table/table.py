@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,10 @@ from discreet.errors import EngineError, InputError
 from discreet.table.faults import unreadable
 from discreet.values.codes import Codes, encode
 from discreet.values.columns import Column
+from discreet.values.written import Csv
 
 if TYPE_CHECKING:
+    from discreet.table.looks import Look
     from discreet.table.profile import Profile
 
 RELATION = "private"  # every column, or those that are held
@@ -36,6 +38,8 @@ class Table:
     columns: tuple[Column, ...]
     name: str = "microdata"
     path: Path | None = None
+    csv: Csv = field(default_factory=Csv, repr=False)
+    kept: IO[bytes] | None = field(default=None, repr=False)  # what the engine reads, where it has no name
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_mark", self._marked())
@@ -114,9 +118,15 @@ class Table:
         try:
             yield
         except InputError as error:
-            raise error if self.path is None else unreadable(self.path, error) from None
+            raise error if self.path is None else unreadable(self.path, error, self.csv) from None
         except EngineError as error:
             raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}", hint=error.hint) from None
+
+    def look(self, name: str) -> Look | None:
+        """What the texts of a column look like, if that is something else."""
+        from discreet.table.looks import looks
+
+        return next(looks(self, [name]), None)
 
     def inspect(self, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
         """What an outsider could do with this table as it is today."""
@@ -127,6 +137,8 @@ class Table:
     def close(self) -> None:
         """Let go of the engine and what it spilled."""
         self.engine.close()
+        if self.kept is not None:
+            self.kept.close()
 
     def __enter__(self) -> Self:
         return self

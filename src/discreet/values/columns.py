@@ -61,10 +61,16 @@ ARROW: dict[str, pa.DataType] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name and type."""
+    """A column's name and type, and what its source says beyond that.
+
+    `refused` is why it cannot be published as it came, and what to do; `order` are the labels of a category, if these
+    have an order: the engine holds texts.
+    """
 
     name: str
     type: pa.DataType
+    refused: str | None = None
+    order: tuple[str, ...] | None = None
 
     @cached_property
     def kind(self) -> Kind | None:

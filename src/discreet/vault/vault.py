@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import InputError, InternalError, PolicyError, VaultError
-from discreet.policy import Policy
+from discreet.policy import Given, Policy
 from discreet.release import Release
 from discreet.release.write import free, sync
 from discreet.table import Table, read
@@ -65,11 +65,12 @@ class Vault:
         self._rule = terms.rule(policy)
 
     @classmethod
-    def create(cls, folder: str | Path, policy: Policy, *, strict: bool = False) -> Vault:
-        """Make an empty vault for tables under `policy`; the folder must not exist.
+    def create(cls, folder: str | Path, policy: Given, *, strict: bool = False) -> Vault:
+        """Make an empty vault for tables under `policy`, which `publish` would take; the folder must not exist.
 
         What is doubtful about the policy is warned about, unless it accepts that; if `strict`, no vault is made.
         """
+        policy = Policy.of(policy)
         terms.check(policy)
         warned = judged(of_policy(policy), policy, strict=strict)
         path, text = Path(folder), terms.to_text(policy)
@@ -121,7 +122,7 @@ class Vault:
             progress("reading")
             schema = self._schema()
             texts = [] if schema is None else [field.name for field in schema if pa.types.is_string(field.type)]
-            with read(table, texts=texts) as rows:
+            with read(table, texts=texts, csv=self.policy.csv, excel=self.policy.excel) as rows:
                 return self.append(rows, progress=progress)
         with self._writing():
             schema = self._schema()

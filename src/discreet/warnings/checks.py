@@ -13,12 +13,13 @@ from discreet.warnings.minimality import certain, looks
 from discreet.warnings.near_limit import near_limit
 from discreet.warnings.repeats import repeats
 from discreet.warnings.tells import tells
+from discreet.warnings.text import text
 
 if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.draft import Draft, Prepared
 
-BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit)
+BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit, text)
 OF_VALUES: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes)
 AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (*OF_VALUES, certain, looks)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]

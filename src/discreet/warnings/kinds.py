@@ -21,6 +21,7 @@ KINDS: Mapping[str, str] = {
     "looks": "groups were formed by looking at sensitive values, and what that tells is not fully tried",
     "formulas": "a CSV file would hold texts that a spreadsheet takes for formulas",
     "dominant": "in a group nearly everybody holds one sensitive value, so that its people are known almost surely",
+    "text": "a column is published as text, though all its values look like numbers or dates",
     "public": "the public table of a join lists people twice, without an identifier, or otherwise than the microdata",
 }
 

@@ -19,6 +19,7 @@ from discreet.engines.duckdb.files import copy, pattern, scan
 from discreet.engines.nameless import Nameless
 from discreet.errors import EngineError, InputError
 from discreet.scratch import Scratch, temporary
+from discreet.values.written import PLAIN, Csv
 
 REMEMBERED = 256  # prepared statements
 BLOCKS = "duckdb_temp_*storage*.tmp"  # spilled; what is larger than a block is opened again by its name, and keeps it
@@ -89,6 +90,7 @@ class DuckDB:
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
+        csv: Csv = PLAIN,
     ) -> None:
         with self._lock:  # all of it: `source` is one name for all rows that are copied in
             if isinstance(source, pa.Table):
@@ -100,7 +102,7 @@ class DuckDB:
             elif isinstance(source, Path):
                 if not source.is_file():
                     raise InputError(f"there is no file `{source.name}`")
-                rows = exp.select("*").from_(self.scan(source, kinds, texts))
+                rows = exp.select("*").from_(self.scan(source, kinds, texts, csv))
             else:
                 rows = source
             kind = "TABLE" if keep else "VIEW"
@@ -116,8 +118,14 @@ class DuckDB:
     def store(self, query: exp.Expr, path: Path) -> None:
         self._execute(copy(query, path))
 
-    def scan(self, path: Path, kinds: Mapping[str, str] | None = None, texts: Collection[str] = ()) -> exp.Table:
-        return scan(path, kinds, texts)
+    def scan(
+        self,
+        path: Path,
+        kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
+        csv: Csv = PLAIN,
+    ) -> exp.Table:
+        return scan(path, kinds, texts, csv)
 
     def schema(self, name: str) -> pa.Schema:
         return self.run(exp.select("*").from_(_named(name)).limit(0)).schema

@@ -13,6 +13,7 @@ from discreet.engines.dialect import sql_type
 from discreet.engines.duckdb.dialect import Dialect
 from discreet.engines.separators import separator_of
 from discreet.values.columns import ARROW
+from discreet.values.written import Csv
 
 
 def copy(query: exp.Expr, path: Path) -> exp.Copy:
@@ -28,23 +29,32 @@ def pattern(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
-def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str]) -> exp.Table:
+def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str], csv: Csv) -> exp.Table:
     """What stands in FROM to read a file; see `Engine.load`."""
     place = exp.Literal.string(pattern(path))
     if path.suffix.lower() == ".parquet":
         return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
     # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.
+    separator = csv.separator or (separator_of(path) if kinds is None else ",")
     options: dict[str, exp.Expr] = {
         "header": exp.true(),
         "skip": exp.Literal.number(0),
-        "delim": exp.Literal.string(separator_of(path) if kinds is None else ","),
+        "delim": exp.Literal.string(separator),
         "quote": exp.Literal.string('"'),
         "escape": exp.Literal.string('"'),
         "comment": exp.Literal.string(""),
-        "dateformat": exp.Literal.string("%Y-%m-%d"),  # 01/02/2020 may be either: it stays text
+        "dateformat": exp.Literal.string(csv.date_format),
         "sample_size": exp.Literal.number(-1),
         "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
     }
+    if path.suffix.lower() == ".gz":
+        options["compression"] = exp.Literal.string("gzip")
+    if csv.decimal != ".":
+        options["decimal_separator"] = exp.Literal.string(csv.decimal)
+    if csv.thousands is not None:
+        options["thousands"] = exp.Literal.string(csv.thousands)
+    if csv.missing:
+        options["nullstr"] = exp.array(*map(exp.Literal.string, dict.fromkeys(("", *csv.missing))))
     if kinds is None and texts:
         options["types"] = _typed(dict.fromkeys(texts, pa.string()))
     if kinds is not None:

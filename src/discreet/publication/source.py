@@ -1,0 +1,45 @@
+"""A private table and its policy, opened together: the policy says how the file is written, the table what must fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from discreet.errors import InternalError, Mistake
+from discreet.policy import Given, Policy, unfit
+from discreet.policy.meant import Meant
+from discreet.table import Table, read
+
+
+def opened_under(
+    source: Any, policy: Given, opened: ExitStack, *, memory_limit: str | None = None
+) -> tuple[Table, Policy]:
+    """The table and the policy, held against each other; every mistake of the policy is reported at once."""
+    found: list[Table] = []
+
+    def fits(meant: Meant) -> list[Mistake]:
+        if meant.csv is None or meant.excel is None:  # nobody can tell how the file is to be read
+            return []
+        table = opened_with(source, meant.csv, meant.excel, opened, memory_limit=memory_limit)
+        found.append(table)
+        return unfit(table.columns, look=table.look)(meant)
+
+    rules = Policy.of(policy, check=fits)
+    if not found:
+        raise InternalError("a policy was taken without being held against its table")
+    return found[0], rules
+
+
+def opened_with(
+    source: Any,
+    csv: Mapping[str, Any],
+    excel: Mapping[str, Any],
+    opened: ExitStack,
+    *,
+    memory_limit: str | None = None,
+) -> Table:
+    """A table as it is, or read, and closed when all is done."""
+    if isinstance(source, Table):
+        return source
+    return opened.enter_context(read(source, csv=csv, excel=excel, memory_limit=memory_limit))

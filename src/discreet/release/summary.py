@@ -1,0 +1,72 @@
+"""What a release is, in a few lines, from its manifest alone: for whoever was given a folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import ParseError
+
+from discreet.release.layouts import layout_of
+from discreet.release.manifest import Manifest
+from discreet.words import counted
+
+MEASURABLE = {"integer", "number"}
+
+
+class ColumnOf(NamedTuple):
+    """A column of the table that was published: what it holds, and how it is shown."""
+
+    name: str
+    type: str
+    role: str
+
+
+def sentences(manifest: Manifest) -> Iterator[str]:
+    """What was published, and what is promised of it."""
+    promise = manifest.discreet
+    groups = f" in {counted(promise.groups, 'group')}" if layout_of(promise).promises else ""
+    yield f"{promise.table}: {promise.about}{groups}, published by `{promise.publication}`"
+    yield f"  guarantee: {promise.told()}"
+    if promise.largest_share is not None:
+        yield f"  {promise.told_share()}"
+    if not promise.for_publication:
+        yield "  made with a seed: NOT FOR PUBLICATION"
+
+
+def columns(manifest: Manifest) -> list[ColumnOf]:
+    """The columns of the table, in the order of the policy."""
+    promise = manifest.discreet
+    kinds = {name: kind for resource in manifest.resources for name, kind in resource.kinds().items()}
+    boxed = {box.name: box for box in promise.boxes or ()}
+    found = []
+    for name in promise.quasi:
+        box = boxed.get(name)
+        how = "quasi-identifier" + ("" if box is None else f", shown as a box: {', '.join(box.columns)}")
+        found.append(ColumnOf(name, kinds[name] if box is None else box.type, how))
+    if promise.sensitive is not None:
+        found.append(ColumnOf(promise.sensitive, kinds[promise.sensitive], "sensitive"))
+    return found
+
+
+def example(manifest: Manifest) -> str:
+    """A question that the release answers."""
+    promise = manifest.discreet
+    table = _name(promise.table)
+    if promise.sensitive is None:
+        return f"SELECT COUNT(*) FROM {table} WHERE {_name(promise.quasi[0])} IS NOT NULL"  # noqa: S608
+    sensitive = _name(promise.sensitive)
+    if next(column.type for column in columns(manifest) if column.role == "sensitive") in MEASURABLE:
+        return f"SELECT AVG({sensitive}) FROM {table} WHERE {_name(promise.quasi[0])} IS NOT NULL"  # noqa: S608
+    return f"SELECT {sensitive}, COUNT(*) FROM {table} GROUP BY {sensitive}"  # noqa: S608
+
+
+def _name(name: str) -> str:
+    """A name as SQL takes it: in quotes, unless it is plain and no word of SQL."""
+    try:
+        plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) and isinstance(parse_one(name), exp.Column)
+    except ParseError:
+        plain = False
+    return name if plain else exp.to_identifier(name, quoted=True).sql()

@@ -1,0 +1,148 @@
+"""Draft a policy for a table: which role each column may have, in comments that a steward confirms.
+
+Nothing is assigned: as long as a suggestion is a comment, the policy does not load, and says which line to look at. How
+the file is written is no suggestion, and stands there as it was found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from discreet.table.faults import likely_separator
+from discreet.table.looks import Look, looks
+from discreet.table.profile import ColumnProfile, profile
+from discreet.table.read import read
+from discreet.table.table import Table
+from discreet.table.text_file import likely_encoding, separator_of
+from discreet.values.toml import as_toml
+from discreet.values.written import Csv
+from discreet.visible import in_a_line
+
+Role: TypeAlias = Literal["identifiers", "quasi", "sensitive", "drop"]
+USUAL = 10  # the l that is suggested where the column allows twice as much
+NAMES: Mapping[Role, re.Pattern[str]] = {
+    "identifiers": re.compile(
+        r"(?i)(^|_|\b)(name|surname|forename|id|ssn|e?mail|phone|mobile|address|street|iban|passport|licen[cs]e|uuid|person|patient)(_?(id|no|nr|number))?($|_|\b)"
+    ),
+    "sensitive": re.compile(
+        r"(?i)diagnos|disease|illness|\bill\b|salary|income|wage|earning|\bpay\b|hiv|drug|religion|debt|score|grade|credit|crime|offence|offense|vote|loan|amount|medication|treatment|result"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """The text of a policy that is to be looked at, and the role that is suggested for each column."""
+
+    text: str
+    roles: Mapping[str, Role]
+
+
+def drafted(path: str | Path, *, sheet: str | None = None) -> Drafted:
+    """A draft of a policy for the table in a file, or in a `sheet` of a workbook."""
+    file, excel = Path(path), {} if sheet is None else {"sheet": sheet}
+    found = _found(file)
+    with read(file, csv=found, excel=excel) as table:
+        seen = [look for look in looks(table) if look.keys]
+    csv = {**found, **_read_as(seen)}
+    with read(file, csv=csv, excel=excel) as table:
+        about = profile(table).columns
+        roles = _roles(about, table.rows)
+        sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
+        largest = None if sensitive is None else profile(table, sensitive=sensitive).sensitive
+        lines = _lines(table, about, roles, 0 if largest is None else largest.largest_l)
+        return Drafted("\n".join((*lines, *_of_file(csv, excel, seen))) + "\n", roles)
+
+
+def _found(path: Path) -> dict[str, Any]:
+    """The keys of `[csv]` without which a file cannot be read."""
+    endings = [ending.lower() for ending in path.suffixes]
+    if not path.is_file() or (endings[-1:] != [".csv"] and endings[-2:] != [".csv", ".gz"]):
+        return {}
+    found: dict[str, Any] = {}
+    try:
+        encoding = likely_encoding(path)
+        csv = Csv(encoding=encoding)
+        sign = likely_separator(path, csv)
+        if encoding != "utf-8":
+            found["encoding"] = encoding
+        if sign is not None and sign != separator_of(path, csv):
+            found["separator"] = sign
+    except (OSError, EOFError):
+        return {}  # whoever reads it says why
+    return found
+
+
+def _roles(columns: Sequence[ColumnProfile], rows: int) -> dict[str, Role]:
+    """A role for each column: by its name, and by whether its values are nearly all different."""
+    roles: dict[str, Role] = {}
+    for column in columns:
+        telling = rows > 0 and column.unique / rows > 0.9 and column.kind in {"string", "integer"}
+        if column.distinct <= 1 or column.kind.startswith("not supported"):
+            roles[column.name] = "drop"
+        elif telling or (NAMES["identifiers"].search(column.name) and column.unique / max(rows, 1) > 0.5):
+            roles[column.name] = "identifiers"
+        elif NAMES["sensitive"].search(column.name):
+            taken = "sensitive" in roles.values()
+            roles[column.name] = "drop" if taken else "sensitive"
+        else:
+            roles[column.name] = "quasi"
+    return roles
+
+
+def _lines(
+    table: Table,
+    columns: Sequence[ColumnProfile],
+    roles: Mapping[str, Role],
+    largest: int,
+) -> Iterator[str]:
+    def named(role: Role) -> list[str]:
+        return [column.name for column in columns if roles[column.name] == role]
+
+    yield "# A draft of a policy, made by `discreet init`. Suggestions are comments: look at each, change what is"
+    yield "# wrong, and remove the `#` before it. Every column must have one role, or `publish` refuses the table."
+    yield ""
+    yield f"name = {as_toml(table.name)}"
+    yield ""
+    yield "# Columns that name people: names, numbers, addresses. Never published."
+    yield f"# identifiers = {as_toml(named('identifiers'))}"
+    yield ""
+    yield "# Columns that an outsider may know of a person. Published AS THEY ARE (or as boxes, by `generalization`):"
+    yield "# whatever must not be known does not belong here."
+    yield f"# quasi = {as_toml(named('quasi'))}"
+    yield ""
+    yield "# The one column that must not be tied to a person."
+    yield f"# sensitive = {as_toml(next(iter(named('sensitive')), 'NAME'))}"
+    yield ""
+    yield "# Columns to leave out: those that are constant, cannot be published, or may be sensitive, too."
+    yield f"# drop = {as_toml(named('drop'))}"
+    yield ""
+    yield "# What must hold in every group: here, that no sensitive value is held by more than 1 in l people."
+    yield "# `discreet inspect FILE --sensitive NAME` shows the largest l that a column allows."
+    yield f"# guarantee = {{ l = {min(USUAL, max(2, largest // 2)) if largest else 5} }}"
+
+
+def _read_as(seen: Sequence[Look]) -> dict[str, Any]:
+    """The keys that read columns as what they look like, but for those that may be either."""
+    sure = [look.keys[0] for look in seen if len(look.keys) == 1]
+    keys = {key: value for each in sure for key, value in each.items() if key != "missing"}
+    marks = {mark for each in sure for mark in each.get("missing", ())}
+    return {**keys, **({"missing": sorted(marks)} if marks else {})}
+
+
+def _of_file(csv: Mapping[str, Any], excel: Mapping[str, Any], seen: Sequence[Look]) -> Iterator[str]:
+    """How the file is written: what was found, and in comments what a column may be, where that is not sure."""
+    doubts = [look for look in seen if len(look.keys) > 1]
+    if csv or doubts:
+        yield "\n# How the file is written.\n[csv]"
+        yield from (f"{key} = {as_toml(value)}" for key, value in csv.items())
+    for look in doubts:
+        yield f"# {in_a_line(look.column)} looks like {look.like}, but that may be either:"
+        yield from (f"# {key} = {as_toml(value)}" for each in look.keys for key, value in each.items())
+    if excel:
+        yield "\n# Which part of the file is read.\n[excel]"
+        yield from (f"{key} = {as_toml(value)}" for key, value in excel.items())

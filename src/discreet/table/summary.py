@@ -1,0 +1,70 @@
+"""A profile as people read it: tables and sentences, the same on the terminal and in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.table.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of texts; its first `left` columns are flush left."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+
+
+def summary(profile: Profile) -> Iterator[str | Grid]:
+    """All that a profile says, in order: lines, and tables."""
+    yield f"{profile.name}: {profile.rows:,} rows, {len(profile.columns)} columns"
+    yield ""
+    yield Grid(
+        ["column", "kind", "distinct", "missing", "unique rows", "perhaps"],
+        [
+            [each.name, each.kind, f"{each.distinct:,}", f"{each.missing:,}", f"{each.unique:,}", each.suggestion]
+            for each in profile.columns
+        ],
+        left=2,
+    )
+    for note in profile.notes:
+        yield f"\n{note}"
+    if about := profile.quasi:
+        share = about.unique / profile.rows if profile.rows else 0
+        yield f"\nBy {', '.join(about.quasi)}:"
+        yield f"  {about.unique:,} rows ({share:.1%}) are unique: whoever knows these values knows the person's row"
+        yield f"  {about.below_5:,} rows share their values with fewer than four others"
+        yield f"  {about.combinations:,} combinations: a linked row is the right person's in {about.risk:.1%} of cases"
+    if value := profile.sensitive:
+        top = f"the top one in {value.top_share:.1%} of the rows"
+        yield f"\n{value.sensitive}: {value.distinct:,} distinct values, {top}"
+        yield f"  the largest guarantee l that this column allows is {value.largest_l}"
+        yield from _tells(profile, value.sensitive)
+
+
+def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
+    """What quasi-identifiers tell of the sensitive value, beside a blind guess."""
+    if not profile.tells:
+        return
+    yield f"\nPeople whose {sensitive} is nearly certain to whoever knows a column, or two:\n"
+    yield Grid(
+        ["known", "people", "share", "right", "blind guess", "too few alike"],
+        [
+            [
+                " and ".join(telling.columns),
+                f"{telling.told:,}",
+                f"{telling.told / telling.rows:.1%}",
+                f"{telling.certainty:.1%}" if telling.told else "–",
+                f"{telling.blind:.1%}",
+                f"{telling.rows - telling.judged:,}",
+            ]
+            for telling in profile.tells
+        ],
+    )
+    drawn = max(telling.rows for telling in profile.tells)
+    if any(telling.sampled for telling in profile.tells):
+        yield f"  measured on {drawn:,} rows drawn at random, and pairs on fewer"

@@ -1,0 +1,115 @@
+"""`discreet init`: a draft that assigns nothing, says what to look at, and loads once its comments are confirmed."""
+
+import json
+import re
+import tomllib
+
+import pyarrow.csv
+import pytest
+
+import discreet
+from discreet import Policy
+from discreet.errors import PolicyError
+from discreet.table.people import people
+from table.workbook import workbook
+
+
+def confirmed(path):
+    """The draft with every suggestion taken."""
+    path.write_text(re.sub(r"(?m)^# (\w+ = )", r"\1", path.read_text(encoding="utf-8")), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def patients(tmp_path):
+    pyarrow.csv.write_csv(people(1_000), tmp_path / "patients.csv")
+    return tmp_path / "patients.csv"
+
+
+def test_from_a_table_to_a_release(run, patients, tmp_path):
+    draft = tmp_path / "policy.toml"
+    status, out, err = run("init", patients, "--to", draft)
+    assert (status, err) == (0, "")
+    assert f"Next: look at each, remove the `#` before it, then: discreet publish {patients} --policy {draft}" in out
+    assert list(tomllib.loads(draft.read_text())) == ["name"], "nothing is assigned"
+    with pytest.raises(PolicyError) as caught:
+        Policy.load(draft)
+    lines = draft.read_text().splitlines()
+    for mistake in caught.value.mistakes:
+        assert "a comment suggests it: look at it, and remove the `#` before it" in mistake.message
+        assert lines[mistake.line - 1].startswith(f"# {mistake.key} = ")
+    assert {mistake.key for mistake in caught.value.mistakes} == {"quasi", "sensitive", "guarantee"}
+    rules = Policy.load(confirmed(draft))
+    assert rules.identifiers == ("name",)
+    assert rules.sensitive == "diagnosis"
+    assert rules.drop == ("salary",), "one sensitive column is protected; another must not be published as it is"
+    status, out, _ = run("publish", patients, "--policy", draft, "--to", tmp_path / "release")
+    assert status == 0
+    assert "verified" in out
+
+
+def test_nothing_is_overwritten(run, patients, tmp_path):
+    (tmp_path / "policy.toml").write_text("mine\n")
+    status, _, err = run("init", patients, "--to", tmp_path / "policy.toml")
+    assert status == 1
+    assert "exists already" in err
+    assert (tmp_path / "policy.toml").read_text() == "mine\n"
+
+
+def test_how_a_file_is_written_is_found(run, tmp_path):
+    rows = "".join(
+        f"Zoë {i}:{i % 28 + 1:02}.0{i % 9 + 1}.1990:{'-' if i == 3 else f'{i % 7},5'}:{i % 5}\n" for i in range(90)
+    )
+    path = tmp_path / "amt.csv"
+    path.write_bytes(("name:born:wage:size\n" + rows).encode("windows-1252"))
+    status, out, _ = run("init", path, "--to", tmp_path / "p.toml", "--json")
+    assert status == 0
+    assert json.loads(out)["roles"] == {"name": "identifiers", "born": "quasi", "wage": "sensitive", "size": "quasi"}
+    found = tomllib.loads((tmp_path / "p.toml").read_text(encoding="utf-8"))["csv"]
+    assert found == {
+        "encoding": "windows-1252",
+        "separator": ":",
+        "dates": "DD.MM.YYYY",
+        "decimal": ",",
+        "missing": ["-"],
+    }
+    confirmed(tmp_path / "p.toml").open("a").close()
+    rules = Policy.load(tmp_path / "p.toml")
+    with discreet.read(path, csv=rules.csv) as table:
+        assert [column.kind for column in table.columns] == ["string", "date", "float", "integer"]
+
+
+def test_dates_that_may_be_either_are_left_to_the_steward(run, tmp_path):
+    (tmp_path / "t.csv").write_text("born;wage\n01/02/2020;1\n03/04/2020;2\n")
+    run("init", tmp_path / "t.csv", "--to", tmp_path / "p.toml")
+    text = (tmp_path / "p.toml").read_text()
+    assert '# dates = "DD/MM/YYYY"\n# dates = "MM/DD/YYYY"\n' in text
+    assert tomllib.loads(text)["csv"] == {}
+
+
+@pytest.mark.parametrize("name", ['say "hi"', "a\nb", "tab\tbed", "\x1b[2J", "#", "ключ", "\\", "]", "x" * 3_000])
+def test_any_name_of_a_column(tmp_path, name):
+    from discreet.table.suggest import drafted
+
+    pyarrow.csv.write_csv(pyarrow.table({name: ["1,5", "2,5", "2,5"], "wage": [1, 2, 2]}), tmp_path / "t.csv")
+    (tmp_path / "p.toml").write_text(drafted(tmp_path / "t.csv").text, encoding="utf-8")
+    assert Policy.load(confirmed(tmp_path / "p.toml")).quasi == (name,)
+
+
+def test_a_sheet(run, tmp_path):
+    book = workbook(tmp_path / "t.xlsx", {"a": [["x"], [1]], "b": [["age", "wage"], [1, 2], [2, 2], [1, 3]]})
+    status, _, err = run("init", book, "--to", tmp_path / "p.toml")
+    assert status == 1
+    assert "it is the option --sheet" in err
+    assert run("init", book, "--to", tmp_path / "p.toml", "--sheet", "b")[0] == 0
+    assert Policy.load(confirmed(tmp_path / "p.toml")).excel == {"sheet": "b"}
+
+
+def test_what_is_no_table(run, tmp_path):
+    for name, text in (("absent.csv", None), ("t.txt", "a,b\n"), ("empty.csv", "")):
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        status, _, err = run("init", tmp_path / name, "--to", tmp_path / "p.toml")
+        assert status == 1
+        assert err.startswith("error: ")
+    assert not (tmp_path / "p.toml").exists()
