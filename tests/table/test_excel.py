@@ -99,6 +99,7 @@ def test_a_vault_takes_sheets_too(tmp_path):
         guarantee={"l": 2},
         publication="generalization",
         excel={"sheet": "b"},
+        accept={"looks": "invented"},
     )
     data = [["id", "age", "ill"], *([f"p{i}", i % 9, "ab"[i % 2]] for i in range(40))]
     with Vault.create(tmp_path / "vault", rules) as vault:
