@@ -197,7 +197,8 @@ def shown(rows, kinds):
     ends = [sum(group < g for group, _ in entries) for g in range(len(numbers) + 1)]
     whole = Places(np.array(starts), np.array([g for _, g in places]), np.array([float(at[p]) for p in places]))
     values = np.array([v for _, v in entries], np.int32), np.array([held[e] for e in entries], np.int32)
-    return Shown(whole, Counts(np.array(ends), *values), True)
+    kinds = len(whole.starts) - 1
+    return Shown(whole, Counts(np.array(ends), *values), True, np.ones(kinds, np.int64), np.ones(kinds, np.int64))
 
 
 def audited(rows, *, same):

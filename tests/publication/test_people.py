@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from discreet import Vault, audit, compare, publish, read, verify
-from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError, ReleaseError
+from discreet import Vault, compare, publish, read, verify
+from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError
 from publication.visits import every_world, groups_of, policy, visits
 
 
@@ -155,17 +155,6 @@ def test_methods_are_compared_about_people():
     assert {outcome.method for outcome in found.outcomes} >= {"anatomy/local", "anatomy/deal"}
     assert not any(outcome.refused for outcome in found.outcomes)
     assert not sum(outcome.outside for outcome in found.outcomes)
-
-
-def test_what_several_releases_tell_of_them_is_not_passed_over(tmp_path):
-    rows = visits(people=200, each=2)
-    first = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "a")
-    second = publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "b")
-    with pytest.raises(ReleaseError, match=r"people with several rows: .* cannot be audited yet"):
-        audit([first.path, second.path])
-    with pytest.raises(ReleaseError, match=r"people with several rows: .* cannot be audited yet"):
-        publish(rows, policy(guarantee={"l": 2}), to=tmp_path / "c", earlier=[first.path])
-    assert not (tmp_path / "c").exists()
 
 
 def test_values_that_look_alike_are_judged_about_people(tmp_path):

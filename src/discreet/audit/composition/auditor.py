@@ -4,6 +4,11 @@ People are recognised by the quasi-identifiers that all releases show (`people`)
 intersected (`candidates`), and if everybody in a release is known to be in every larger one, heads are counted
 (`elimination`). Who is only recognised may be somebody else in the other release: what is told of them then holds if
 they are in both.
+
+People with several rows. A row that is in two releases holds the same value in both. What is left and how likely it is,
+is found for a row; of a person with r rows the belief that they hold a value in *any* row is r times that at most, or 1
+(the union bound, as in what is promised: `release/verify/people.py`), with r the most rows that a person of the kind
+has in any of the releases.
 Cost: a few passes and one sort of all rows, then bundles x values in their groups (see `candidates`).
 Claim: pinned_people_are_certain — who is pinned has one value in every table that all releases could be of.
 """
@@ -26,7 +31,7 @@ from discreet.audit.composition.people import Floats, People, Shown, recognise
 from discreet.audit.composition.report import Alone, Composed, Score
 from discreet.audit.metrics.truth import read_truth
 from discreet.audit.sequence.groups import Numbers
-from discreet.errors import InputError, ReleaseError
+from discreet.errors import InputError, InternalError, ReleaseError
 from discreet.release import Release
 from discreet.values.names import fresh
 from discreet.values.positions import Scale
@@ -42,9 +47,7 @@ def compose(releases: Sequence[Release], *, same_people: bool = False, truth: st
     """
     quasi = shared(releases)
     table = None if truth is None else read_truth(truth, (*quasi, releases[0].promise.sensitive_column))
-    found = recognise(releases, quasi, table)
-    if same_people:
-        found = replace(found, shown=_nested(releases, found.shown))
+    found = _found(releases, quasi, table, same_people=same_people)
     asked = np.flatnonzero(np.sum([of.present for of in found.shown], axis=0) >= 2)
     search = Composition(found.shown, found.values.size)
     bundles = search.bundles(asked)
@@ -52,6 +55,19 @@ def compose(releases: Sequence[Release], *, same_people: bool = False, truth: st
     return _Summary(releases, found, search, bundles, asked, left).composed(
         quasi, same_people=same_people, counted=counted
     )
+
+
+def _found(releases: Sequence[Release], quasi: Sequence[str], truth: Any, *, same_people: bool) -> People:
+    """Everybody in each release; the same people with the same rows are recognised by how many these are, too."""
+    numbered = truth is None and all(release.promise.person is not None for release in releases)
+    for by_rows in (True, False) if same_people and numbered else (False,):
+        found = recognise(releases, quasi, truth, by_rows=by_rows)
+        try:
+            return replace(found, shown=_nested(releases, found.shown)) if same_people else found
+        except ReleaseError:
+            if not by_rows:
+                raise
+    raise InternalError("people were recognised in no way")
 
 
 def _nested(releases: Sequence[Release], shown: Sequence[Shown]) -> tuple[Shown, ...]:
@@ -118,8 +134,12 @@ class _Summary:
         at = bundles.of[asked]
         posterior, fewest = search.alone(bundles.kinds)
         self.releases, self.found, self.search, self.asked = releases, found, search, asked
+        rows = np.stack([np.where(of.present, of.most, 0)[asked] for of in found.shown])
+        self.most = rows.max(axis=0)
+        self.fewer = ((rows > 0) & (rows < self.most)).any(axis=0)
         self.left = left.at(at)
-        self.posterior_alone, self.fewest_alone = posterior[at], fewest[at]
+        self.left = self.left._replace(posterior=np.minimum(self.left.posterior * self.most, 1.0))
+        self.posterior_alone, self.fewest_alone = np.minimum(posterior[at] * self.most, 1.0), fewest[at]
         self.people = _people(found)[asked]
         self.promise = promised(releases)
 
@@ -152,7 +172,8 @@ class _Summary:
         """Of whom more is told than every release promises."""
         broken, promise = np.zeros(self.asked.size, np.bool_), self.promise
         if "l" in promise:
-            broken |= self.left.posterior > np.maximum(1 / promise["l"], self.posterior_alone) + EXACT
+            alone = np.where(self.fewer, 0.0, self.posterior_alone)  # too much, of a release with fewer rows
+            broken |= self.left.posterior > np.maximum(1 / promise["l"], alone) + EXACT
         if "distinct_l" in promise:
             broken |= self.left.distinct < promise["distinct_l"]
         if spans is not None:
@@ -196,8 +217,8 @@ class _Summary:
 
 
 def _people(found: People) -> Numbers:
-    """How many people of each kind are in two releases at most: no more than the fewest rows of any that has them."""
-    rows = [of.rows for of in found.shown if of.whole]
+    """How many people of each kind are in two releases at most: no more than the fewest of any that has them."""
+    rows = [of.people for of in found.shown if of.whole]
     if not rows and found.truth is not None:
         return np.bincount(found.truth[0], minlength=len(found.kinds))
     fewest = np.min([np.where(of > 0, of, np.iinfo(np.int64).max) for of in rows], axis=0)

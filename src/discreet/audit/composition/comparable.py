@@ -26,11 +26,6 @@ def shared(releases: Sequence[Release]) -> tuple[str, ...]:
                 f"`{release.path}` is a release by {release.promise.publication}: it shows no rows as they are",
                 hint="compare releases by generalization with each other, and releases that show rows with each other",
             )
-        if release.promise.person is not None:
-            raise ReleaseError(
-                f"`{release.path}` has people with several rows: what it tells with others cannot be audited yet",
-                hint="publish one release of such a table, or several with one row per person",
-            )
         if release.promise.sensitive is None:
             raise ReleaseError(
                 f"`{release.path}` has no sensitive column", hint="compare releases that tell something of one"

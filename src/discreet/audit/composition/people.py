@@ -2,13 +2,15 @@
 
 People who agree in all of them cannot be told apart: they are a *kind* of people. In every release a kind has its
 places: the groups that hold rows of it, and how many. A missing quasi-identifier is equal only to itself.
+Where releases number people, who may have several rows, a kind has people and rows; those who are known to be the same
+with the same rows are told apart by how many these are, too.
 Cost: linear in the rows of all releases, and one sort of each by kind and group.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +24,7 @@ from discreet.errors import InputError
 from discreet.release import Release
 from discreet.release.layouts import layout_of
 from discreet.values.codes import Codes, encode
+from discreet.values.names import fresh
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,6 +53,8 @@ class Shown:
     places: Places
     held: Counts
     whole: bool
+    people: Numbers  # how many of each kind: as many as rows, unless people may have several
+    most: Numbers  # how many rows one of them has at most
 
     @property
     def rows(self) -> Numbers:
@@ -76,9 +81,20 @@ class People:
     truth: tuple[Numbers, Numbers] | None
 
 
-def recognise(releases: Sequence[Release], quasi: Sequence[str], truth: pa.Table | None) -> People:
-    """Find all people of releases in each of them; `truth` has the columns `quasi` and the sensitive one, last."""
+def recognise(
+    releases: Sequence[Release], quasi: Sequence[str], truth: pa.Table | None, *, by_rows: bool = False
+) -> People:
+    """Find all people of releases in each of them; `truth` has the columns `quasi` and the sensitive one, last.
+
+    If `by_rows`, people are told apart by how many rows they have, too: then all releases number them.
+    """
     tables = [read_tables(release) for release in releases]
+    persons = [_persons(of.qit, release.promise.person) for of, release in zip(tables, releases, strict=True)]
+    if by_rows:
+        name = fresh("rows", [column for of in tables for column in of.qit.column_names])
+        rows_of = [pa.array(rows[who]) for who, rows in persons]
+        tables = [replace(of, qit=of.qit.append_column(name, own)) for of, own in zip(tables, rows_of, strict=True)]
+        quasi = (*quasi, name)
     entire = [len(layout_of(release.promise).blocks(release.promise)) == 1 for release in releases]
     rosters = [of.qit for of, rows in zip(tables, entire, strict=True) if rows]
     if not rosters and truth is None:
@@ -92,20 +108,40 @@ def recognise(releases: Sequence[Release], quasi: Sequence[str], truth: pa.Table
     codes = np.split(values.codes, np.cumsum([len(of) for of in listed])[:-1])
     theirs = iter(keys)
     shown = []
-    for release, of, rows, code in zip(releases, tables, entire, codes, strict=False):
+    for release, of, rows, code, person in zip(releases, tables, entire, codes, persons, strict=False):
         numbers, group = np.unique(whole(of.qit[release.promise.group]), return_inverse=True)
         held = counts_of(of.st, numbers, np.asarray(code, np.int64))
+        people, most = np.zeros(len(known), np.int64), np.ones(len(known), np.int64)
         if rows:
-            places = _places(next(theirs), group, len(known))
+            kind = next(theirs)
+            places = _places(kind, group, len(known))
+            people, most = _heads(kind, *person, len(known))
         else:
             blocks = layout_of(release.promise).blocks(release.promise)
             asked = [tuple(name for name in block if name in quasi) for block in blocks]
             coded = [_kinds([known, of.qit], block)[0] for block in asked if block]
             kind, places_, expected = find(coded, group, release.path)
             places = Places(_starts(kind, len(known)), places_, expected)
-        shown.append(Shown(places, held, rows))
+        shown.append(Shown(places, held, rows, people, most))
     told = None if truth is None else (next(theirs), np.asarray(codes[-1], np.int64))
     return People(known, tuple(shown), values, told)
+
+
+def _persons(rows: pa.Table, name: str | None) -> tuple[Numbers, Numbers]:
+    """The person of every row, from 0, and how many rows each has; without numbers every row is a person."""
+    if name is None:
+        return np.arange(len(rows)), np.ones(len(rows), np.int64)
+    _, person, own = np.unique(whole(rows[name]), return_inverse=True, return_counts=True)
+    return person, own
+
+
+def _heads(kind: Numbers, person: Numbers, own: Numbers, kinds: int) -> tuple[Numbers, Numbers]:
+    """How many people are of each kind, and how many rows one of them has at most, but one."""
+    of_person = np.zeros(own.size, np.int64)
+    of_person[person] = kind
+    most = np.ones(kinds, np.int64)
+    np.maximum.at(most, of_person, own)
+    return np.bincount(of_person, minlength=kinds), most
 
 
 def _kinds(tables: Sequence[pa.Table], quasi: Sequence[str]) -> tuple[list[Numbers], pa.Table]:
