@@ -254,6 +254,15 @@ def check(
             )
 
 
+def together(parts: Sequence[Answers]) -> Answers:
+    """Answers to every n-th question, from the first, the second and so on, in the order of all."""
+    estimate = np.empty(sum(part.estimate.size for part in parts))
+    stderr = np.empty(estimate.size)
+    for number, part in enumerate(parts):
+        estimate[number :: len(parts)], stderr[number :: len(parts)] = part.estimate, part.stderr
+    return Answers(estimate, stderr)
+
+
 def cells(dimensions: Sequence[int]) -> Iterator[tuple[str, int]]:
     """Every form of question with every number of quasi-identifiers."""
     return ((form, several) for form in FORMS for several in dimensions)

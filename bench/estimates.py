@@ -15,7 +15,7 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,38 +25,47 @@ from typing import Any
 import numpy as np
 
 import discreet
-from asked import DIMENSIONS, Answers, Drawn, Question, Shown, cells, check, questions
+from asked import DIMENSIONS, Answers, Drawn, Question, Shown, cells, check, questions, together
 from census import SOURCES, Private, private
 from discreet.answer.estimators.design.opened import Opened
 from discreet.engines import connect
 from discreet.release import Release
 from discreet.release.relations import load_files
+from measure import verdict
 from targets import Cell, Figures, Measured, verdicts
 
 SEED, CHECKED, TABLES = 14, 1, 20
+TIMED = 12  # questions that are asked to see how long it takes
+LIMITS = {"design": 1.5, "fit": 60.0}  # times `even`; seconds for 20 tables of at most 300,000 rows
 ESTIMATORS = ("even", "design", "learned")
 
 
 @dataclass(frozen=True)
 class Method:
-    """How a table is published, and by which estimators it is asked."""
+    """How a table is published, and by which estimators it is asked.
+
+    Each of the `releases` is asked an equal part of the questions: where chance alone makes groups, a single release
+    says little of how often its standard errors are right.
+    """
 
     partition: str
     estimators: tuple[str, ...] = ("even",)
     options: Mapping[str, Any] = field(default_factory=dict)
+    releases: int = 1
 
 
 METHODS = {
     "anatomize": Method("anatomize"),
     "deal": Method("deal"),
-    "mixed": Method("mixed", ("even", "design")),
+    "mixed": Method("mixed", ("even", "design"), releases=5),
+    "cells": Method("mixed", ("even", "design"), {"cells": 32}, releases=5),
     "local": Method("local", ("even", "learned")),
     "fitted": Method("local", ("even", "learned"), {"cuts": "fitted"}),
 }
 
 
-def publish(table: Private, method: Method, to: Path) -> Release:
-    """The release of a table by a method."""
+def publish(table: Private, method: Method, number: int, to: Path) -> Release:
+    """One of the releases of a table by a method."""
     about = table.source
     policy = discreet.Policy(
         quasi=about.quasi,
@@ -68,7 +77,7 @@ def publish(table: Private, method: Method, to: Path) -> Release:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", discreet.errors.DiscreetWarning)
-        return discreet.publish(table.table, policy, to=to, seed=SEED)
+        return discreet.publish(table.table, policy, to=to, seed=SEED + number)
 
 
 @dataclass(frozen=True)
@@ -105,8 +114,8 @@ class Asked:
         """Drawn once, and kept for questions in SQL."""
         start = time.perf_counter()
         tables = self.release.plausible(TABLES)
-        told = f"{TABLES} tables in {time.perf_counter() - start:.1f} s, fit and all; R-hat {tables.fit.rhat}"
-        print("; ".join([told, *tables.notes]), flush=True)
+        took = f"seconds for {TABLES} tables, fit and all: {verdict(time.perf_counter() - start, LIMITS['fit'])}"
+        print("; ".join([took, f"R-hat {tables.fit.rhat or 0:.2f}", *tables.fit.notes]), flush=True)
         return Drawn.of(tables, self.table)
 
 
@@ -117,30 +126,50 @@ def measured(asked: Sequence[Question], answers: Answers) -> Measured:
 
 def tried(
     table: Private, name: str, estimators: Sequence[str], asked: Mapping[Cell, Sequence[Question]]
-) -> Iterator[tuple[str, Figures]]:
+) -> dict[str, Figures]:
     """Publish a table by a method and ask it by each estimator."""
-    method = METHODS[name]
-    with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        with publish(table, method, Path(folder) / "release") as release:
-            seconds, ways = time.perf_counter() - start, Asked(table, release, Shown.of(release, table))
-            for estimator in method.estimators:
-                if estimator in estimators:
-                    found = _answered(ways, estimator, asked)
-                    print(
-                        f"{name:<10}{estimator:<9}{'  '.join(map(str, found.values()))}  {seconds:6.1f} s", flush=True
-                    )
-                    yield estimator, found
+    method, parts = METHODS[name], []
+    wanted = [estimator for estimator in method.estimators if estimator in estimators]
+    for number in range(method.releases):
+        some = {cell: every[number :: method.releases] for cell, every in asked.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            with publish(table, method, number, Path(folder) / "release") as release:
+                seconds, ways = time.perf_counter() - start, Asked(table, release, Shown.of(release, table))
+                parts.append({estimator: _answered(ways, estimator, some) for estimator in wanted})
+                if number == 0 and "design" in wanted:
+                    print(f"time to ask by design, times even: {_slower(ways, some)}", flush=True)
+    found = {}
+    for estimator in wanted:
+        answers = {cell: together([part[estimator][cell] for part in parts]) for cell in asked}
+        found[estimator] = {cell: measured(every, answers[cell]) for cell, every in asked.items()}
+        told = "  ".join(map(str, found[estimator].values()))
+        print(f"{name:<10}{estimator:<9}{told}  {seconds:6.1f} s", flush=True)
+    return found
 
 
-def _answered(ways: Asked, estimator: str, asked: Mapping[Cell, Sequence[Question]]) -> Figures:
+def _answered(ways: Asked, estimator: str, asked: Mapping[Cell, Sequence[Question]]) -> dict[Cell, Answers]:
     """What an estimator makes of all questions, of which some are asked in SQL too."""
-    found: Figures = {}
+    found: dict[Cell, Answers] = {}
     for (form, dimensions), some in asked.items():
         answers: Answers = getattr(ways, estimator)(some)
         check(ways.release, ways.table, form, estimator, some[:CHECKED], answers)
-        found[form, dimensions] = measured(some, answers)
+        found[form, dimensions] = answers
     return found
+
+
+def _slower(ways: Asked, asked: Mapping[Cell, Sequence[Question]]) -> str:
+    """How much longer a question takes by design; both are asked in turns."""
+    form, dimensions = next(iter(reversed(asked)))
+    texts = [each.sql(ways.table, form) for each in asked[form, dimensions][CHECKED : CHECKED + TIMED + 1]]
+    turns: dict[str, list[float]] = {"even": [], "design": []}
+    for text in texts:
+        for estimator, times in turns.items():
+            start = time.process_time()
+            ways.release.ask(text, estimator=estimator)
+            times.append(time.process_time() - start)
+    even, design = (float(np.median(times[1:])) for times in turns.values())
+    return verdict(design / even, LIMITS["design"])
 
 
 def main() -> None:
@@ -167,7 +196,7 @@ def measure(given: argparse.Namespace) -> dict[tuple[str, str, str], Figures]:
         print(f"\n{name}: {about}, {given.questions:,} questions each; mean and median error, within 2 stderr")
         print(f"{'':19}" + "  ".join(f"{form:>13}, {several:<4}" for form, several in asked), "published")
         for method in given.methods:
-            for estimator, found in tried(table, method, given.estimators, asked):
+            for estimator, found in tried(table, method, given.estimators, asked).items():
                 results[name, method, estimator] = found
     return results
 
