@@ -270,3 +270,25 @@ def test_values_that_changed_are_said(tmp_path):
     for same in (False, True):
         found = discreet.audit(paths, same_people=same)
         assert (found.people, found.impossible, found.pinned, found.ok, found.counted) == (4, 4, 0, True, False)
+
+
+def test_harmless_values_are_left_out_as_in_what_is_promised(tmp_path):
+    """Whoever is known to work has few wages left; that most people have none says nothing of that."""
+    chance, n = np.random.default_rng(4), 600
+    wage = np.where(chance.random(n) < 0.6, 0, chance.integers(1, 40, n))
+    rows = pa.table({"age": np.arange(n), "wage": wage})
+    rules = discreet.Policy(quasi=["age"], sensitive="wage", guarantee={"l": 3}, harmless=[0], partition="deal")
+    paths = [discreet.publish(rows, rules, to=tmp_path / str(i), seed=i).path for i in range(2)]
+    found = discreet.audit(paths)
+    held = [rows_and_values(path) for path in paths]
+    left = {}
+    for (age,), group in held[0][0]:
+        other = next(g for (who,), g in held[1][0] if who == age)
+        left[age] = {v for v in held[0][1][group] if v and held[1][1][other][v]}
+    told = of_people(found)
+    assert {age: len(values) for age, values in left.items()} == {age: told[age,]["candidates"] for age in left}
+    assert found.pinned == sum(len(values) == 1 for values in left.values()) > 50
+    assert all(told[age,]["guess"] != 0 for age in left)
+    assert found.posterior_alone <= 1 / 3 + 1e-9
+    assert not discreet.audit(paths, same_people=True).counted
+    assert discreet.audit([paths[0], paths[0]]).ok

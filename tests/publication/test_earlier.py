@@ -147,3 +147,30 @@ def test_in_the_shell(first, tmp_path, run):
     assert "with `october`, the release would give away" in err
     assert not (tmp_path / "r").exists()
     assert run(*words)[0] == 0
+
+
+def test_what_cannot_be_compared_is_told_before_the_work(tmp_path, monkeypatch):
+    """Two releases that show blocks alone: nobody could be found in them, and nothing is grouped to find that out."""
+    table, rules = invented(300, seed=3), policy(publication="slicing", together=[["age", "sex"]])
+    october = discreet.publish(table, rules, to=tmp_path / "october", seed=1).path
+    monkeypatch.setattr("discreet.publication.publish.prepare", None)
+    with pytest.raises(InputError, match="neither the new release nor an earlier one shows whole rows"):
+        discreet.publish(table, rules, to=tmp_path / "november", earlier=[october])
+    boxes = policy(publication="generalization")
+    with pytest.raises(ReleaseError, match="the new release is a release by generalization: it shows no rows"):
+        discreet.publish(table, boxes, to=tmp_path / "november", earlier=[october])
+
+
+def test_a_renamed_column_is_told(first, tmp_path):
+    names = {"zipcode": "zip"}
+    table = invented(600, seed=30)
+    table = table.rename_columns([names.get(name, name) for name in table.column_names])
+    rules = policy(quasi=["age", "sex", "zip", "education"])
+    told = "`october` has `zipcode` and the policy has `zip`, which the other has not: people are recognised by `age`,"
+    with (
+        pytest.warns(discreet.errors.DiscreetWarning, match=told),
+        pytest.raises(GuaranteeError, match="would give away"),
+    ):
+        discreet.publish(table, rules, to=tmp_path / "r", earlier=[first])
+    with pytest.raises(discreet.errors.UnacceptedError, match="earlier: "):
+        discreet.publish(table, rules, to=tmp_path / "r", earlier=[first], strict=True)

@@ -10,15 +10,18 @@ Claim: refused_release_leaves_nothing — no file is left of a release that is r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from discreet.audit.composition.comparable import SHOWS
 from discreet.audit.composition.report import Composed
 from discreet.audit.several import audit
-from discreet.errors import GuaranteeError, InputError, ReleaseError, VerificationError
+from discreet.errors import DiscreetWarning, GuaranteeError, InputError, ReleaseError, VerificationError
 from discreet.policy import Policy
+from discreet.publication.slicing import blocks
 from discreet.release import Release, open_release
+from discreet.release.layouts import LAYOUTS, layout_of
 from discreet.release.verify import verify_alone
 from discreet.release.write import Watch
 from discreet.words import counted
@@ -31,7 +34,7 @@ HINT = (
 
 
 def opened(earlier: Sequence[str | Path | Release], policy: Policy) -> list[Release]:
-    """Open and verify earlier releases; raise if one does not verify, or is of another table."""
+    """Open and verify earlier releases; raise if one does not verify, or cannot be held against what is to be made."""
     if isinstance(earlier, str | Path | Release):
         raise InputError("earlier releases are a list", hint="pass `earlier=[…]`, a folder each")
     found = []
@@ -50,7 +53,58 @@ def opened(earlier: Sequence[str | Path | Release], policy: Policy) -> list[Rele
                 hint="name releases of this table, with columns of the same names; nothing can be compared with others",
             )
         found.append(release)
+    _check_comparable(found, policy)
     return found
+
+
+def _check_comparable(earlier: Sequence[Release], policy: Policy) -> None:
+    """Raise before any work is done if the auditor could not hold the new release against these."""
+    told = [(f"`{release.path}`", release.promise.publication) for release in earlier]
+    every = [*told, ("the new release", policy.publication)]
+    if not told or all(publication == "generalization" for _, publication in every):
+        return
+    for which, publication in every:
+        if LAYOUTS[publication].matching not in SHOWS:
+            raise ReleaseError(
+                f"{which} is a release by {publication}: it shows no rows as they are",
+                hint="compare releases by generalization with each other, and releases that show rows with each other",
+            )
+    if all(_blocks(release) > 1 for release in earlier) and _shown_blocks(policy) > 1:
+        raise InputError(
+            "neither the new release nor an earlier one shows whole rows: nobody could be found in them",
+            hint="publish by `anatomy` or `permutation`; leave out an earlier release only if nobody is in both",
+        )
+
+
+def _blocks(release: Release) -> int:
+    return len(layout_of(release.promise).blocks(release.promise))
+
+
+def _shown_blocks(policy: Policy) -> int:
+    """In how many blocks a release under a policy shows quasi-identifiers."""
+    if LAYOUTS[policy.publication].matching == "counted":
+        return 1
+    return len(blocks(policy)) if policy.publication == "slicing" else len(policy.quasi)
+
+
+def doubts(earlier: Sequence[Release], policy: Policy) -> Iterator[DiscreetWarning]:
+    """A warning if earlier releases show other columns: by a column that was renamed nobody is recognised."""
+    shared = [name for name in policy.quasi if all(name in release.promise.quasi for release in earlier)]
+    for release in earlier:
+        theirs, ours = set(release.promise.quasi), set(policy.quasi)
+        if theirs != ours:
+            sides = [(f"`{release.path.name}` has", theirs - ours), ("the policy has", ours - theirs)]
+            told = " and ".join(f"{who} {_listed(sorted(more))}" for who, more in sides if more)
+            yield DiscreetWarning(
+                "earlier",
+                f"{told}, which the other has not: people are recognised by {_listed(shared)} alone",
+                hint="if a column was renamed, give it its old name again, for nobody is recognised by it now; if not,"
+                ' accept it with the reason: accept.earlier = "…"',
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _other(release: Release, policy: Policy) -> str | None:

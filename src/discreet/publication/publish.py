@@ -26,6 +26,7 @@ from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
 from discreet.publication.default import settled
 from discreet.publication.draft import Draft, Grouped, Prepared
+from discreet.publication.earlier import doubts as earlier_doubts
 from discreet.publication.earlier import opened as opened_earlier
 from discreet.publication.earlier import watched
 from discreet.publication.identified import check_identified
@@ -91,7 +92,7 @@ def publish(
             _fits_csv(private, policy)
         private.hold(policy.needed)
         progress("encoding")
-        doubts: list[DiscreetWarning] = []
+        doubts: list[DiscreetWarning] = [*earlier_doubts(before, policy)]
         prepared = replace(prepare(private, policy, secret, public=others), warn=doubts.append)
         for check in (*BEFORE, *([formulas] if format == "csv" else [])):
             doubts += check(prepared)

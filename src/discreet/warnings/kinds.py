@@ -22,6 +22,7 @@ KINDS: Mapping[str, str] = {
     "formulas": "a CSV file would hold texts that a spreadsheet takes for formulas",
     "dominant": "in a group nearly everybody holds one sensitive value, so that its people are known almost surely",
     "text": "a column is published as text, though all its values look like numbers or dates",
+    "earlier": "an earlier release shows other columns, so that people are recognised by those that both show alone",
     "public": "the public table of a join lists people twice, without an identifier, or otherwise than the microdata",
 }
 

@@ -9,6 +9,11 @@ People with several rows. A row that is in two releases holds the same value in 
 is found for a row; of a person with r rows the belief that they hold a value in *any* row is r times that at most, or 1
 (the union bound, as in what is promised: `release/verify/people.py`), with r the most rows that a person of the kind
 has in any of the releases.
+
+Harmless values. What is promised is promised as if nobody held one, so that is what is asked: values that all releases
+name harmless are left out, and of the others it is said how likely each is to whoever knows that a person holds one of
+these. Who can hold harmless values alone is not counted. Heads are not counted then: who holds a harmless value is not
+known.
 Cost: a few passes and one sort of all rows, then bundles x values in their groups (see `candidates`).
 Claim: pinned_people_are_certain — who is pinned has one value in every table that all releases could be of.
 """
@@ -25,12 +30,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.composition.candidates import MANY, Bundles, Composition, Told, told
-from discreet.audit.composition.comparable import promised, shared
+from discreet.audit.composition.comparable import harmless, promised, shared
 from discreet.audit.composition.elimination import eliminate
 from discreet.audit.composition.people import Floats, People, Shown, recognise
 from discreet.audit.composition.report import Alone, Composed, Score
 from discreet.audit.metrics.truth import read_truth
-from discreet.audit.sequence.groups import Numbers
+from discreet.audit.sequence.groups import Counts, Numbers
 from discreet.errors import InputError, InternalError, ReleaseError
 from discreet.release import Release
 from discreet.values.names import fresh
@@ -48,13 +53,28 @@ def compose(releases: Sequence[Release], *, same_people: bool = False, truth: st
     quasi = shared(releases)
     table = None if truth is None else read_truth(truth, (*quasi, releases[0].promise.sensitive_column))
     found = _found(releases, quasi, table, same_people=same_people)
+    spared = harmless(releases, found.values)
+    if spared.any():
+        found = replace(found, shown=tuple(replace(of, held=_without(of.held, spared)) for of in found.shown))
     asked = np.flatnonzero(np.sum([of.present for of in found.shown], axis=0) >= 2)
     search = Composition(found.shown, found.values.size)
     bundles = search.bundles(asked)
-    left, counted = _narrowed(search, bundles, found, count=same_people)
+    left, counted = _narrowed(search, bundles, found, count=same_people and not spared.any())
     return _Summary(releases, found, search, bundles, asked, left).composed(
         quasi, same_people=same_people, counted=counted
     )
+
+
+def _without(held: Counts, spared: Flags) -> Counts:
+    """What groups hold without some values."""
+    kept = ~spared[held.values]
+    ends = np.concatenate([[0], np.cumsum(kept)])
+    if (np.diff(ends[held.starts]) == 0).any():
+        raise ReleaseError(
+            "a group holds harmless values alone, which no release that verifies does",
+            hint="run `discreet verify` on each of them, and get the one anew that fails",
+        )
+    return Counts(ends[held.starts].astype(np.int64), held.values[kept], held.counts[kept])
 
 
 def _found(releases: Sequence[Release], quasi: Sequence[str], truth: Any, *, same_people: bool) -> People:

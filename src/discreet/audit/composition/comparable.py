@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow.compute as pc
+
 from discreet.errors import ReleaseError
 from discreet.release import Release
+from discreet.release.harmless import harmless_values
 from discreet.release.layouts import layout_of
+from discreet.values.codes import Codes
 
 ASKED = ("l", "distinct_l", "k", "e")  # what can be asked of the values that several releases leave
 SHOWS = {"counted", "margins"}  # the ways of matching of publications that show quasi-identifiers as they are
@@ -43,6 +49,16 @@ def shared(releases: Sequence[Release]) -> tuple[str, ...]:
             hint="compare releases of one table: people are recognised by the quasi-identifiers that all of them show",
         )
     return quasi
+
+
+def harmless(releases: Sequence[Release], values: Codes) -> npt.NDArray[np.bool_]:
+    """Of every sensitive value whether all releases name it harmless; a missing one, the last, never is."""
+    spared = np.zeros(values.size, np.bool_)
+    named = [release.promise.harmless for release in releases]
+    if all(named):
+        told = (harmless_values(each or (), values.domain.type) for each in named)
+        spared[: len(values.domain)] = np.all([pc.is_in(values.domain, each) for each in told], axis=0)
+    return spared
 
 
 def promised(releases: Sequence[Release]) -> dict[str, int | float]:
