@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.promised import GUARANTEES, check, fair, guaranteed, keeps
+from contracts.test_harmless import guarantee_of, spared, tables
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.histogram import deal, mixed
@@ -50,7 +51,7 @@ def outcomes(mine, yours, promised, draws=600):
     found = Counter()
     for seed in range(draws):
         now, bits = held.copy(), RandomSource(seed).words(held.size).view(np.uint32)
-        mixed.trade(now, starts, np.array([0, 1], np.int32), bits, rule)
+        mixed.trade(now, starts, np.array([0, 1], np.int32), bits, rule, int(held.max()) + 1)
         assert sorted(now) == sorted(held)
         found[tuple(sorted(now[: len(mine)].tolist()))] += 1
     return found
@@ -151,6 +152,27 @@ def test_cells_keep_the_guarantee_and_are_numbered(promised, data, seed, wanted)
     assert len(placed.cells) == 1 or np.bincount(cell).min() * wanted >= sensitive.size
     changes = np.count_nonzero(np.diff(cell[np.argsort(place)]))
     assert changes == len(placed.cells) - 1, "no two rows share a place, so cells are stretches"
+
+
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 2**32))
+def test_harmless_values_are_traded_for_each_other(data, seed):
+    """In cells or not: without harmless rows every group keeps `l`, and all have the share of them that dealing gives."""
+    promised = {"l": 2, "beta": 3}
+    sensitive, quasi, harmless = data.draw(tables(promised))
+    table, guarantee = Counter(sensitive.tolist()), guarantee_of(promised, sensitive, harmless)
+    if not spared(table, promised, harmless, table):
+        return
+    columns = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in quasi]
+    for options in ({}, {"cells": 3}):
+        groups = MIXED.assign(columns, sensitive, guarantee, RandomSource(seed), options)
+        held = [Counter(sensitive[groups == group].tolist()) for group in range(groups.max() + 1)]
+        assert all(spared(each, promised, harmless, table) for each in held)
+        if not options:
+            free = np.isin(np.arange(sensitive.max() + 1), list(harmless))
+            dealt = held_by(deal.plan(np.bincount(sensitive), guarantee.rule), np.bincount(sensitive))
+            shares = [[sum(n for v, n in each.items() if free[v]) for each in way] for way in (held, dealt.values())]
+            assert sorted(shares[0]) == sorted(shares[1])
 
 
 def test_cells_tell_nothing():
