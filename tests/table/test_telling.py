@@ -132,16 +132,52 @@ def test_missing_values_are_values(chance):
 
 
 def test_texts_that_have_an_order(chance):
-    post = [f"{p:05}" for p in chance.permutation(ROWS)]
-    ill = ["flu" if p < "01000" else str(chance.choice(list("abcd"))) for p in post]
+    post = [f"x{p:05}" for p in chance.permutation(ROWS)]
+    ill = ["flu" if "x00500" <= p < "x01500" else str(chance.choice(list("abcd"))) for p in post]
     assert [each.told for each in found({"post": post, "ill": ill})] == [0]
     (told,) = found({"post": post, "ill": ill}, ordered=["post"])
     assert told.told == pytest.approx(1_000, rel=0.05)
 
 
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_chapter_of_a_code_is_found_among_thousands_of_codes(chance, length):
+    """Every row has a code of its own; how it begins tells the illness of all, or of one chapter."""
+    begins = [f"{'ABCD'[i % 4]}{i % 5}{i % 3}"[:length] for i in chance.integers(0, 10_000, ROWS)]
+    code = [f"{begin}·{number:06}" for begin, number in zip(begins, chance.permutation(ROWS), strict=True)]
+    ills = {begin: f"ill {number % 30}" for number, begin in enumerate(sorted(set(begins)))}
+    (told,) = found({"code": code, "ill": [ills[begin] for begin in begins]})
+    assert (told.outright, told.certainty) == (True, 1.0)
+    assert told.told >= 0.95 * ROWS
+    chapter = min(set(begins))
+    some = [ills[begin] if begin == chapter else str(chance.choice(list("abcd"))) for begin in begins]
+    (told,) = found({"code": code, "ill": some})
+    assert (told.outright, told.told) == (False, begins.count(chapter))
+    (part,) = told.parts
+    assert (part.low[0][:length], part.high[0][:length], part.least) == (chapter, chapter, ills[chapter])
+
+
+def test_three_columns_that_tell_together(chance):
+    one, other, third, fourth = chance.integers(0, 3, (4, ROWS))
+    columns = {"one": one, "other": other, "third": third, "fourth": fourth, "ill": (one + other + third) % 3}
+    *less, told = found(columns)
+    assert not any(each.told for each in less)
+    assert all(len(each.columns) == 1 for each in less)
+    assert (told.columns, told.told, told.certainty, told.outright) == (("one", "other", "third"), ROWS, 1.0, True)
+    for part in told.parts:
+        assert part.low == part.high
+        assert sum(part.low) % 3 == part.least == part.most
+
+
+def test_of_many_columns_the_coarsest_are_looked_at_three_together(chance):
+    fine = {f"fine {i}": chance.integers(0, 40, ROWS) for i in range(6)}
+    one, other, third = chance.integers(0, 3, (3, ROWS))
+    told = found({**fine, "one": one, "other": other, "third": third, "ill": (one + other + third) % 3})
+    assert told[-1].columns == ("one", "other", "third")
+
+
 def test_large_tables_are_measured_on_drawn_rows(chance, monkeypatch):
     monkeypatch.setattr(module, "DRAWN", ROWS // 4)
-    monkeypatch.setattr(module, "DRAWN_FOR_PAIRS", ROWS // 8)
+    monkeypatch.setattr(module, "SEVERAL", {2: (ROWS // 8, 64, None), 3: (ROWS // 16, 16, 7)})
     one, other = chance.integers(0, 4, (2, ROWS))
     columns = {"one": one, "other": other, "ill": (one + other) % 4}
     *singles, both = found(columns)

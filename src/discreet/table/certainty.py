@@ -20,6 +20,8 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.values.codes import Codes
 
@@ -61,6 +63,19 @@ class Classes:
         low = np.flatnonzero(np.diff(band, prepend=-1))
         numbered = np.cumsum(np.diff(band, prepend=-1) > 0) - 1
         return cls(numbered[codes.codes], low, np.append(low[1:], codes.size) - 1)
+
+    @classmethod
+    def of_prefixes(cls, codes: Codes, length: int) -> Classes:
+        """Texts that begin with the same so many characters together; a missing value by itself.
+
+        Texts are in order, so those of one beginning are neighbours.
+        """
+        begins = pc.utf8_slice_codeunits(codes.domain.cast(pa.string()), 0, length).dictionary_encode()
+        number: Ints = np.asarray(begins.indices.to_numpy(zero_copy_only=False), np.int64)
+        if codes.missing:
+            number = np.append(number, len(begins.dictionary))
+        low = np.flatnonzero(np.diff(number, prepend=-1))
+        return cls(number[codes.codes], low, np.append(low[1:], codes.size) - 1)
 
     @property
     def size(self) -> int:

@@ -67,4 +67,4 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
     )
     drawn = max(telling.rows for telling in profile.tells)
     if any(telling.sampled for telling in profile.tells):
-        yield f"  measured on {drawn:,} rows drawn at random, and pairs on fewer"
+        yield f"  measured on {drawn:,} rows drawn at random, and two or three columns together on fewer"

@@ -1,35 +1,43 @@
-"""Which quasi-identifiers, alone or two together, tell the sensitive value: of how many people, and how surely.
+"""Which quasi-identifiers, alone, two or three together, tell the sensitive value: of how many people, how surely.
 
 Each column is looked at value by value and, where its values have an order, in bands of neighbours too, so that a range
-such as "everybody below a certain age" is found among thousands of different dates. A sensitive column of very many
-numbers is also looked at in twenty bands: to know somebody's band is to know the number nearly.
+such as "everybody below a certain age" is found among thousands of different dates. Where texts are many they are also
+looked at by their first one, two and three characters, so that a chapter of a code is found among thousands of codes. A
+sensitive column of very many numbers is also looked at in twenty bands: to know somebody's band is to know the number
+nearly.
 
-Large tables are measured on rows drawn at random: half a million for single columns, fewer for pairs. The draw is
-always the same, so that a table is judged alike each time.
-Cost: a pass over every column, and over the drawn rows for every two columns.
+Large tables are measured on rows drawn at random: half a million for single columns, fewer for two or three. The draw
+is always the same, so that a table is judged alike each time. Of many columns only those with the fewest different
+values are looked at three together.
+Cost: a pass over every column, over the drawn rows for every two, and for every three of at most seven.
 Claim: a_telling_part_is_found — where everybody in a part of the range of a column holds one value, that is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import accumulate, combinations, product
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from discreet.table.certainty import Certainty, Classes, certainty
 from discreet.table.table import Table
 from discreet.values.codes import Codes
 
-DRAWN, DRAWN_FOR_PAIRS = 500_000, 200_000
-BANDS, BANDS_IN_PAIRS, IN_A_BAND = 256, 64, 25  # at most so many bands, each of about so many rows or more
+DRAWN = 500_000
+# Of two columns together, and of three: on how many rows, in at most so many bands, and of at most so many columns.
+SEVERAL = {2: (200_000, 64, None), 3: (50_000, 16, 7)}
+BANDS, IN_A_BAND = 256, 25  # at most so many bands, each of about so many rows or more
+PREFIXES, FINE = (1, 2, 3), 125  # characters at the beginning of texts, if a text has fewer rows than that
 BANDS_OF_SENSITIVE = 20  # where it has more than five times as many values
 CLEARLY = 0.01  # a coarser look must tell this share of the rows more than a finer one
 MORE = 0.05  # two columns are worth a word if they tell this share of the rows beyond what single ones do
 EXAMPLES = 3
+TEXTS = (pa.string(), pa.large_string())
 Rows: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -86,6 +94,16 @@ class _Column:
         bands = min(most, self.codes.codes.size // IN_A_BAND)
         return Classes.of_bands(self.codes, bands) if self.ordered and self.codes.size > bands > 1 else None
 
+    def prefixed(self) -> Iterator[Classes]:
+        """Its texts by how they begin, where they are many and that puts some together, the finest first."""
+        finer = self.codes.size
+        many = finer * FINE > self.codes.codes.size and self.codes.domain.type in TEXTS
+        for length in reversed(PREFIXES) if many else ():
+            found = Classes.of_prefixes(self.codes, length)
+            if 1 < found.size < finer:
+                yield found
+            finer = min(finer, found.size)
+
     def value(self, code: int) -> Any:
         return self.codes.domain[code].as_py() if code < len(self.codes.domain) else None
 
@@ -99,6 +117,7 @@ class _Found:
     sensitive: _Column
     values: Classes
     certain: Certainty
+    joined: Sequence[Classes] = ()  # of several columns: the first two, those and the third, and so on
 
     def telling(self, *, sampled: bool, more: int) -> Telling:
         certain, rows = self.certain, self.values.of_row.size
@@ -141,11 +160,12 @@ class _Found:
 
     def _names(self, which: int, end: str) -> tuple[Any, ...]:
         """The values of the columns at one end of a class."""
-        if len(self.columns) == 1:
-            numbers = [which]
-        else:
-            numbers = list(divmod(int(self.certain.classes.low[which]), self.classes[1].size))
-        ends = [getattr(classes, end)[number] for classes, number in zip(self.classes, numbers, strict=True)]
+        numbers, number = list[int](), int(which)
+        for joined, last in zip(reversed(self.joined), reversed(self.classes), strict=False):
+            number, own = divmod(int(joined.low[number]), last.size)
+            numbers.append(own)
+        numbers.append(number)
+        ends = [getattr(of, end)[number] for of, number in zip(self.classes, reversed(numbers), strict=True)]
         return tuple(column.value(code) for column, code in zip(self.columns, ends, strict=True))
 
 
@@ -159,7 +179,7 @@ def tellings(
     ordered: Collection[str] = (),
     present: str | None = None,
 ) -> tuple[Telling, ...]:
-    """What each of the quasi-identifiers tells, in their order; then the pairs that tell most beyond that.
+    """What each of the quasi-identifiers tells, in their order; then the pairs, and threes, that tell most beyond that.
 
     `codes` are those of the sensitive column, if they are known. `ordered` are texts whose order means something. Rows
     in which `present` is missing are left out; of the others only those at the places `among` are looked at, if given.
@@ -184,7 +204,7 @@ def tellings(
     sampled = (rows if among is None else among.size) > DRAWN
     return (
         *(found.telling(sampled=sampled, more=found.certain.told) for found in singles),
-        *_pairs(columns, singles, private, ways[-1], sampled=sampled),
+        *_several(columns, singles, private, ways[-1], sampled=sampled),
     )
 
 
@@ -200,7 +220,8 @@ def _drawn(rows: int, among: Rows | None) -> Rows | None:
 
 def _single(column: _Column, sensitive: _Column, ways: Sequence[Classes]) -> _Found:
     """What a column tells, looked at in the finest way that does not miss much."""
-    looks = [look for look in (Classes.of_values(column.codes), column.banded(BANDS)) if look is not None]
+    banded = column.banded(BANDS)
+    looks = [Classes.of_values(column.codes), *([] if banded is None else [banded]), *column.prefixed()]
     found = [
         _Found([column], [classes], sensitive, values, certainty(classes, values))
         for values, classes in product(ways, looks)
@@ -212,30 +233,43 @@ def _single(column: _Column, sensitive: _Column, ways: Sequence[Classes]) -> _Fo
     return best
 
 
-def _pairs(
+def _several(
     columns: Sequence[_Column], singles: Sequence[_Found], sensitive: _Column, values: Classes, *, sampled: bool
 ) -> Iterator[Telling]:
-    """The pairs that tell most of the rows that nothing before them tells: first the one that does so most."""
-    step = -(-values.of_row.size // DRAWN_FOR_PAIRS)
+    """The pairs, and then the threes, that tell most of the rows that nothing before them tells."""
     known = np.zeros(values.of_row.size, np.bool_)
     for found in singles:
         known |= found.certain.rows
-    known, values = known[::step], values.every(step)
-    enough = MORE * known.size
-    looks = [(column.banded(BANDS_IN_PAIRS) or Classes.of_values(column.codes)).every(step) for column in columns]
-    worth: list[_Found] = []
-    for one, other in combinations(range(len(columns)), 2):
-        classes = looks[one].times(looks[other])
-        found = _Found(
-            [columns[one], columns[other]], [looks[one], looks[other]], sensitive, values, certainty(classes, values)
-        )
-        if np.count_nonzero(found.certain.rows & ~known) >= enough:
-            worth.append(found)
-    while worth:
-        more = [int(np.count_nonzero(found.certain.rows & ~known)) for found in worth]
-        most = int(np.argmax(more))
-        if more[most] < enough:
-            return
-        found = worth.pop(most)
-        yield found.telling(sampled=sampled or step > 1, more=more[most])
-        known = known | found.certain.rows
+    step = 1
+    for size, (rows, bands, most) in SEVERAL.items():
+        thinner = max(-(-values.of_row.size // (rows * step)), 1)  # every so many of those before
+        step, known = step * thinner, known[::thinner]
+        chosen = _chosen(columns, most)
+        looks = {each.name: (each.banded(bands) or Classes.of_values(each.codes)).every(step) for each in chosen}
+        few = values.every(step)
+        every = (_together(group, looks, sensitive, few) for group in combinations(chosen, size))
+        worth = [found for found in every if _more(found, known) >= MORE * known.size]
+        while worth:
+            best = max(worth, key=lambda found: _more(found, known))
+            if (more := _more(best, known)) < MORE * known.size:
+                break
+            worth.remove(best)
+            yield best.telling(sampled=sampled or step > 1, more=more)
+            known = known | best.certain.rows
+
+
+def _chosen(columns: Sequence[_Column], most: int | None) -> list[_Column]:
+    """The columns to look at together: if there are too many, those with the fewest different values."""
+    fewest = sorted(columns, key=lambda column: column.codes.size)[:most]
+    return [column for column in columns if column in fewest]
+
+
+def _together(columns: Sequence[_Column], looks: Mapping[str, Classes], sensitive: _Column, values: Classes) -> _Found:
+    """What several columns tell together."""
+    classes = [looks[column.name] for column in columns]
+    joined = list(accumulate(classes, Classes.times))[1:]
+    return _Found(columns, classes, sensitive, values, certainty(joined[-1], values), joined)
+
+
+def _more(found: _Found, known: npt.NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(found.certain.rows & ~known))

@@ -14,7 +14,7 @@ from discreet.words import nearest
 KINDS: Mapping[str, str] = {
     "insert": 'a vault\'s growth = "insert" does not count heads, and who waits in it tells something',
     "lookalikes": "sensitive values that differ only in how they are written are counted as different",
-    "tells": "a quasi-identifier, or two together, tell the sensitive value of not a few people",
+    "tells": "a quasi-identifier, or two or three together, tell the sensitive value of not a few people",
     "repeats": "one of several identifiers repeats: perhaps it tells people apart, and these have several rows",
     "near_limit": "l is close to the largest that the sensitive column allows, so that answers will be vague",
     "minimality": "refused cuts make somebody's value certain; without a seed that is an error that nobody can accept",

@@ -55,11 +55,12 @@ def _looked_at(prepared: Prepared) -> npt.NDArray[np.int64] | None:
 
 
 def _warning(telling: Telling, sensitive: str, among: str) -> DiscreetWarning:
-    columns, alone = " and ".join(f"`{name}`" for name in telling.columns), len(telling.columns) == 1
+    *others, last = (f"`{name}`" for name in telling.columns)
+    columns, alone = f"{', '.join(others)} and {last}" if others else last, not others
     verb = "determine" if telling.outright else "tell"
     what = f"a narrow band of `{sensitive}`" if telling.banded else f"`{sensitive}`"
     name = f"tells.{'+'.join(telling.columns)}"
-    known = "the one can say the other" if alone else "both can say it"
+    known = "the one can say the other" if alone else f"{'both' if len(others) == 1 else 'all'} can say it"
     coarser = f"make {columns} coarser, or drop {'it' if alone else 'one of them'}"
     return DiscreetWarning(
         name,
