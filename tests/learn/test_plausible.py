@@ -103,6 +103,27 @@ def test_older_releases_are_drawn_with_a_note(tmp_path: Path) -> None:
     assert older.plausible(2, model="even").notes == (module.OLDER,)
 
 
+@pytest.mark.parametrize(
+    ("pay", "k", "told"),
+    [
+        ([1, 2, 3, 4] * 2, 8, module.ONE_GROUP),
+        ([1] * 8, 4, module.SAME),
+        ([*range(8)], 4, module.ONCE.format("pay")),
+        ([f"v{number}" for number in range(8)], 4, module.ONCE.format("pay")),
+    ],
+)
+def test_releases_with_little_to_learn_say_so(pay: list[Any], k: int, told: str, tmp_path: Path) -> None:
+    private = pa.table({"age": [20, 21, 22, 23] * 2, "pay": pay})
+    release = released(tmp_path / "release", table=private, quasi=["age"], guarantee={"k": k})
+    assert release.plausible(3, model="even").notes == (told,)
+    drawn = release.plausible(3)
+    assert told in drawn.notes
+    assert drawn.fit.model == "learned"
+    carrying = learn(release, tables=3)
+    assert told in carrying.plausible(3).notes
+    assert carrying.verify().ok
+
+
 def test_people_with_several_rows_keep_them(tmp_path: Path) -> None:
     private = pa.table(
         {

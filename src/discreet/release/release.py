@@ -98,7 +98,12 @@ class Release:
         """
         from discreet.learn.plausible import plausible
 
-        return plausible(self, tables, model=model, progress=progress)
+        kept: dict[Any, Plausible] = self.__dict__.setdefault("drawn", {})
+        if (tables, model) not in kept:
+            found = plausible(self, tables, model=model, progress=progress)
+            kept.clear()  # no more than the latest
+            kept[tables, model] = found
+        return kept[tables, model]
 
     def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
         """Check the promise from the files alone, and that of the releases before it, if they are there."""

@@ -27,13 +27,16 @@ from discreet.release.layouts.file import named
 from discreet.values.coded import to_arrow
 
 ZERO_OF_NOBODY = {"count", "sum"}
+AT_ONCE, ANY = 50, "any"  # tables in one query
 
 
 def estimated(asking: Asking, tables: Tables) -> Estimated:
     """The answer with the figures of the tables in the place of those of `even`."""
     question, engine = asking.question, asking.engine
     relations = asking.relations()
-    drawn = [engine.run(_asked(question, number, table)) for number, table in enumerate(tables.names)]
+    asked = _asked(question)
+    parts = [tables.names[first : first + AT_ONCE] for first in range(0, len(tables.names), AT_ONCE)]
+    drawn = [engine.run(_together([_about(asked, name) for name in part])) for part in parts]
     engine.load("drawn answers", pa.concat_tables(drawn), keep=False)
     notes: list[str] = []
     for number, aggregate in enumerate(question.aggregates):
@@ -47,9 +50,9 @@ def estimated(asking: Asking, tables: Tables) -> Estimated:
     return Estimated(asking.laid_out(relations), (*notes, *tables.notes))
 
 
-def _asked(question: Question, number: int, table: str) -> exp.Select:
-    """The question's keys and aggregates of one table."""
-    select = exp.select(exp.alias_(exp.Literal.number(number), "drawn")).from_(named(table))
+def _asked(question: Question) -> exp.Select:
+    """The question's keys and aggregates of any table."""
+    select = exp.select().from_(named(ANY))
     for at, key in enumerate(question.keys):
         select = select.select(exp.alias_(key.expression.copy(), f"key_{at}"))
     for at, aggregate in enumerate(question.aggregates):
@@ -58,6 +61,18 @@ def _asked(question: Question, number: int, table: str) -> exp.Select:
         if condition is not None:
             select = select.where(condition.copy())
     return select.group_by(*(key.expression.copy() for key in question.keys)) if question.keys else select
+
+
+def _together(selects: list[exp.Select]) -> exp.Expr:
+    return exp.union(*selects, distinct=False) if len(selects) > 1 else selects[0]
+
+
+def _about(asked: exp.Select, table: str) -> exp.Select:
+    """The same of one table."""
+    placed = asked.copy()
+    for each in placed.find_all(exp.Table):
+        each.set("this", exp.to_identifier(table, quoted=True))
+    return placed
 
 
 def _tree(aggregate: Aggregate) -> exp.Expr:
