@@ -39,7 +39,7 @@ def test_pool_follows_rubin() -> None:
     assert found.df == pytest.approx(2 * (1 + 1 / (16 / 3)) ** 2)
     assert found.high - found.estimate == pytest.approx(found.stderr * quantile(0.975, found.df))
     assert found.low + found.high == pytest.approx(24)
-    assert repr(found) == f"pooled over 3 tables\n12 ± 2.52 (95%: {found.low:.6g} to {found.high:.6g})"
+    assert repr(found) == f"pooled over 3 tables\n12 ± 2.517 (95%: {found.low:.4g} to {found.high:.4g})"
 
 
 def test_facts_of_the_rows_have_no_variance_of_their_own() -> None:

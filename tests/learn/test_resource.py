@@ -107,7 +107,7 @@ def test_publish_adds_them_before_the_release_appears(tmp_path: Path, monkeypatc
     with pytest.raises(InputError, match="plausible tables are 2 to 1,000, got 1"):
         publish(table(), policy, to=tmp_path / "none", plausible=1)
     boxes = Policy(
-        quasi=["age"], sensitive="pay", guarantee={"l": 2}, partition="mondrian", publication="generalization"
+        quasi=["age", "town"], sensitive="pay", guarantee={"l": 2}, partition="mondrian", publication="generalization"
     )
     with pytest.raises(ReleaseError, match="cannot be drawn from a release by `generalization`"):
         publish(table(), boxes, to=tmp_path / "none", plausible=3)
@@ -178,6 +178,10 @@ def test_manifests_of_a_forger_are_refused(change: dict[str, Any], told: str, ca
 def test_what_cannot_be_learned_from_is_refused(carrying: Release, tmp_path: Path) -> None:
     with pytest.raises(ReleaseError, match="carries 3 plausible tables already"):
         learn(carrying, tables=2)
+    promise = carrying.promise.model_copy(update={"estimator": None, "randomness": None, "plausible": None})
+    older = Release(carrying.path, carrying.manifest.model_copy(update={"discreet": promise}))
+    with pytest.raises(ReleaseError, match="does not state by what chance rows came to their groups"):
+        learn(older, tables=2)
     with pytest.raises(ReleaseError, match="exists already"):
         learn(tmp_path / "release", tables=2, model="even")
     with pytest.raises(InputError, match="plausible tables are 2 to 1,000"):

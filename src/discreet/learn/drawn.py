@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy.typing as npt
 
+APART = 1.2  # R-hat from which ensembles are said not to have come together
 Name: TypeAlias = Literal["learned", "even"]
 Progress: TypeAlias = Callable[[str], None]
 
@@ -28,3 +29,12 @@ class Draws:
 
     codes: npt.NDArray[Any]
     fit: Fit
+
+
+def told_apart(rhat: float | None) -> Iterator[str]:
+    """What is to be said of how far the ensembles of a model are apart, if they are."""
+    if rhat is not None and rhat > APART:
+        yield (
+            f"the two ensembles of the model have not come together (R-hat {rhat:.2f}, 1 if they had): the groups say"
+            " little of who holds what, and estimates lean on the model's prior"
+        )

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InternalError
-from discreet.learn.drawn import Draws, Fit, Progress
+from discreet.learn.drawn import Draws, Fit, Progress, told_apart
 from discreet.learn.ensemble import EPOCHS, STEPS, Ensemble, Evidence, Model, ensemble, telling
 from discreet.learn.features import Features, Floats, Ints, features
 from discreet.learn.kinds import Kinds
@@ -29,7 +29,6 @@ FITTED, PIECE = 60_000, 50_000  # rows
 MEMBERS = (10, 40)  # fewest, most
 SCALES = (1.0, 0.5)  # of the spreads at which the two ensembles start
 SWEEPS = 30
-APART = 1.2  # R-hat from which ensembles are said not to have come together
 THREADS = 2
 SAID = 40  # how often progress in drawing is told
 
@@ -68,12 +67,7 @@ def rhat(ensembles: Sequence[Ensemble]) -> float:
 
 
 def _notes(view: View, kinds: Kinds, apart: float) -> tuple[str, ...]:
-    notes = []
-    if apart > APART:
-        notes.append(
-            f"the two ensembles of the model have not come together (R-hat {apart:.2f}, 1 if they had): the groups say"
-            " little of who holds what, and estimates lean on the model's prior"
-        )
+    notes = [*told_apart(apart)]
     if kinds.size < len(view.values):
         notes.append(
             f"the {len(view.values):,} values of `{view.sensitive}` were told apart as {kinds.size} kinds; those of one"

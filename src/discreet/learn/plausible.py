@@ -20,7 +20,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
-from discreet.learn.draws import VERSION, Draws, Fit, Name, Progress, check_tables, draw
+from discreet.learn.drawn import Draws, Fit, Name, Progress, told_apart
+from discreet.learn.draws import VERSION, check_tables, draw
 from discreet.learn.view import View, present
 from discreet.release.cache import Cache
 from discreet.release.groups import read_all
@@ -144,7 +145,8 @@ def _carried(release: Release, tables: int) -> Plausible:
         found = engine.run(exp.select(*wanted).from_(named(f"{NAME} file")))
     values = present(code(pa.chunked_array([chunk for each in found.columns for chunk in each.chunks])))
     carried = promise.plausible
-    fit = Fit("learned") if carried is None else Fit(carried.model, rhat=carried.rhat)
+    rhat = None if carried is None else carried.rhat
+    fit = Fit("learned" if carried is None else carried.model, rhat=rhat, notes=tuple(told_apart(rhat)))
     return _ordered(release, shown, values.values, Draws(values.codes.reshape(tables, -1), fit))
 
 

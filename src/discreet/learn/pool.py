@@ -61,9 +61,13 @@ class Pooled:
         lines = [f"pooled over {self.tables} tables"]
         for row in self.rows():
             name = f"{in_a_line(str(row['name']))}: " if np.ndim(self.estimate) else ""
-            interval = f"{self.level:.0%}: {row['low']:.6g} to {row['high']:.6g}"
-            lines.append(f"{name}{row['estimate']:.6g} ± {row['stderr']:.3g} ({interval})")
+            estimate, stderr, low, high = (_shown(row[each]) for each in ("estimate", "stderr", "low", "high"))
+            lines.append(f"{name}{estimate} ± {stderr} ({self.level:.0%}: {low} to {high})")
         return "\n".join(lines)
+
+
+def _shown(number: float) -> str:
+    return f"{number:,.4g}" if abs(number) < 1000 else f"{number:,.1f}"
 
 
 def pool(results: Iterable[Any], *, level: float = 0.95, complete_df: float | None = None) -> Pooled:

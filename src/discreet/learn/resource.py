@@ -50,7 +50,12 @@ def learn(
             f"`{opened.path}` carries {opened.promise.plausible.tables} plausible tables already",
             hint="use them with `discreet ask` or `discreet draw`",
         )
-    place = opened.path.absolute()
+    if opened.promise.estimator is None:
+        raise ReleaseError(
+            f"`{opened.path}` does not state by what chance rows came to their groups: it is answered by `even` only",
+            hint="publish the table anew, or draw tables beside the release with `discreet draw`",
+        )
+    place = opened.path if opened.path.name else opened.path.absolute()
     target = place.with_name(f"{place.name}-{NAME}") if to is None else Path(to)
     files = [_copied(opened, resource) for resource in opened.manifest.resources]
     return write(
