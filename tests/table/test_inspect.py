@@ -2,7 +2,10 @@
 
 import json
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
@@ -68,3 +71,51 @@ def test_the_keys_of_an_unfinished_policy(run, tmp_path):
     assert status == 0
     assert json.loads(out)["quasi"]["combinations"] == 2
     assert json.loads(out)["columns"][0]["kind"] == "float"
+
+
+def test_people_with_several_rows_are_counted_and_not_rows():
+    """Ten people with three visits each, of whom two look alike: by rows nobody would be unique."""
+    who = [i for i in range(10) for _ in range(3)]
+    rows = pa.table({"who": who, "age": [max(i, 1) for i in who], "ill": [f"v{i % 15}" for i in range(30)]})
+    by_rows = discreet.inspect(rows, quasi=["age"], sensitive="ill")
+    assert (by_rows.quasi.unique, by_rows.people, by_rows.sensitive.largest_l) == (0, None, 15)
+    by_people = discreet.inspect(rows, quasi=["age"], sensitive="ill", person="who")
+    assert (by_people.quasi.unique, by_people.quasi.below_5, by_people.quasi.risk) == (8, 10, 0.9)
+    assert (by_people.people, by_people.sensitive.largest_l) == (10, 30 // (2 * 3))
+    shown = repr(by_people)
+    assert "30 rows of 10 people, 3 columns" in shown
+    assert "8 people (80.0%) are unique: whoever knows these values knows the person's rows" in shown
+    assert "all people together keep l = 5; groups of those with few rows may keep more" in shown
+
+
+def test_nobody_is_told_by_their_own_rows():
+    """Everybody has one illness in all rows, which says nothing about others of the same age."""
+    rng = np.random.default_rng(1)
+    who = np.repeat(np.arange(400), 10)
+    rows = pa.table({"who": who, "age": who % 300, "ill": rng.integers(0, 5, 400)[who]})
+    assert discreet.inspect(rows, quasi=["age"], sensitive="ill").tells[0].told > 1_000
+    assert discreet.inspect(rows, quasi=["age"], sensitive="ill", person="who").tells[0].told == 0
+
+
+def test_harmless_values_are_not_counted():
+    wage = [0.0] * 90 + [1.5, 1.5, 2.5, 3.5, 4.5] * 2
+    rows = pa.table({"age": list(range(100)), "wage": wage})
+    plain = discreet.inspect(rows, quasi=["age"], sensitive="wage").sensitive
+    spared = discreet.inspect(rows, quasi=["age"], sensitive="wage", harmless=[0]).sensitive
+    assert (plain.top_share, plain.largest_l, plain.distinct) == (0.9, 1, 5)
+    assert (spared.top_share, spared.largest_l, spared.distinct) == (0.4, 2, 4)
+    with pytest.raises(discreet.errors.InputError, match="harmless values are not of the sensitive column's type"):
+        discreet.inspect(rows, quasi=["age"], sensitive="wage", harmless=["none"])
+    with pytest.raises(discreet.errors.InputError, match="there is no column `whom`"):
+        discreet.inspect(rows, person="whom")
+
+
+def test_the_shell_takes_both_from_a_policy(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    who = [i for i in range(10) for _ in range(3)]
+    pq.write_table(pa.table({"who": who, "age": who, "ill": [f"v{i % 15}" for i in range(30)]}), "t.parquet")
+    (tmp_path / "p.toml").write_text('person = "who"\nquasi = ["age"]\nsensitive = "ill"\nharmless = ["v0"]\n')
+    status, shown, _ = run("inspect", "t.parquet", "--policy", "p.toml")
+    assert status == 0
+    assert "30 rows of 10 people" in shown
+    assert "ill: 14 distinct values" in shown

@@ -44,7 +44,9 @@ def inspect(
         with discreet.read(file, csv=meant.csv, excel=excel) as table:
             step("counting")
             names = [name for given in quasi for name in _listed(given, table.names())] or meant.quasi or ()
-            profile = table.inspect(quasi=names, sensitive=sensitive or meant.sensitive)
+            profile = table.inspect(
+                quasi=names, sensitive=sensitive or meant.sensitive, person=meant.person, harmless=meant.harmless or ()
+            )
     if json:
         show.as_json(profile)
         return

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from discreet.errors import InputError
@@ -15,6 +19,7 @@ from discreet.table.read import read
 from discreet.table.summary import Grid, summary
 from discreet.table.table import RELATION, Table
 from discreet.table.telling import Telling, tellings
+from discreet.values.codes import Codes
 from discreet.values.columns import Column
 from discreet.visible import in_a_line, visible
 from discreet.words import aligned, nearest
@@ -45,7 +50,11 @@ class QuasiProfile:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveProfile:
-    """What the sensitive column allows: the share of its most frequent value, and the largest l."""
+    """What the sensitive column allows: the share of its most frequent value, and the largest l.
+
+    Where values are harmless, it is of the rows that hold none; where people have several rows, the l is one that all
+    of them together keep.
+    """
 
     sensitive: str
     distinct: int
@@ -57,8 +66,9 @@ class SensitiveProfile:
 class Profile:
     """The profile of a private table. It is the steward's to read: never publish it.
 
-    `tells` has what each quasi-identifier tells of the sensitive value, and the pairs that tell more. `notes` say which
-    columns may be something else than what they were read as.
+    `tells` has what each quasi-identifier tells of the sensitive value, and two or three that tell more. `notes` say
+    which columns may be something else than what they were read as. `people` is how many there are, where they may have
+    several rows: then what is said of quasi-identifiers is about people.
     """
 
     name: str
@@ -68,6 +78,7 @@ class Profile:
     sensitive: SensitiveProfile | None
     tells: tuple[Telling, ...] = ()
     notes: tuple[str, ...] = ()
+    people: int | None = None
 
     def __repr__(self) -> str:
         lines: list[str] = []
@@ -89,37 +100,79 @@ def inspect(
     *,
     quasi: str | Sequence[str] = (),
     sensitive: str | None = None,
+    person: str | None = None,
+    harmless: Sequence[Any] = (),
     csv: Mapping[str, Any] | None = None,
     excel: Mapping[str, Any] | None = None,
 ) -> Profile:
     """What an outsider could do with a table (a `Table`, or anything that `read` takes) as it is today.
 
-    `quasi` are the columns that an outsider may know, `sensitive` is the one to protect. What comes out is
-    about private data: keep it to yourself.
+    `quasi` are the columns that an outsider may know, `sensitive` is the one to protect. `person` tells people apart
+    who have several rows, and `harmless` are sensitive values that need no protection, as in a policy. What comes out
+    is about private data: keep it to yourself.
     """
     names = [quasi] if isinstance(quasi, str) else list(quasi)
     if isinstance(source, Table):
-        return profile(source, quasi=names, sensitive=sensitive)
+        return profile(source, quasi=names, sensitive=sensitive, person=person, harmless=harmless)
     with read(source, csv=csv, excel=excel) as table:
-        return profile(table, quasi=names, sensitive=sensitive)
+        return profile(table, quasi=names, sensitive=sensitive, person=person, harmless=harmless)
 
 
-def profile(table: Table, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
+def profile(
+    table: Table,
+    *,
+    quasi: Sequence[str] = (),
+    sensitive: str | None = None,
+    person: str | None = None,
+    harmless: Sequence[Any] = (),
+) -> Profile:
     """Profile `table`; see `Table.inspect`."""
-    for name in [*quasi, *([sensitive] if sensitive else [])]:
+    for name in [*quasi, *(name for name in (sensitive, person) if name)]:
         if name not in table.names():
             raise InputError(f"there is no column `{name}`", hint=nearest(name, table.names()))
     table.hold(table.names())
     columns = tuple(_column(table, column) for column in table.columns)
+    spared = harmless if sensitive else ()
     return Profile(
         table.name,
         table.rows,
         columns,
-        _quasi(table, tuple(quasi)) if quasi else None,
-        _sensitive(table, sensitive) if sensitive else None,
-        tellings(table, quasi, sensitive) if sensitive else (),
+        _quasi(table, tuple(quasi), person) if quasi else None,
+        _sensitive(table, sensitive, person, spared) if sensitive else None,
+        tellings(table, quasi, sensitive, among=_looked_at(table, sensitive, person, spared)) if sensitive else (),
         tuple(_notes(table)),
+        None if person is None else _integers(table, exp.select(_people(person)).from_(RELATION))[0],
     )
+
+
+def _people(person: str) -> exp.Expr:
+    return exp.Count(this=exp.Distinct(expressions=[exp.column(person, quoted=True)]))
+
+
+def _looked_at(
+    table: Table, sensitive: str, person: str | None, harmless: Sequence[Any]
+) -> npt.NDArray[np.int64] | None:
+    """The places of the rows that tell something: one of each person; and those that hold no harmless value."""
+    if person is not None:
+        return np.sort(np.unique(table.codes(person).codes, return_index=True)[1])
+    if not harmless:
+        return None
+    codes = table.codes(sensitive)
+    return np.flatnonzero(~_spared(codes, harmless)[codes.codes])
+
+
+def _spared(codes: Codes, harmless: Sequence[Any]) -> npt.NDArray[np.bool_]:
+    """Of each value of the sensitive column whether it is harmless; a missing one is not."""
+    try:
+        named = pa.array(list(harmless)).cast(codes.domain.type)
+    except pa.ArrowException:
+        raise InputError(
+            f"harmless values are not of the sensitive column's type, {codes.domain.type}",
+            hint="write them as the column has them",
+        ) from None
+    spared = np.zeros(codes.size, np.bool_)
+    spared[: len(codes.domain)] = pc.is_in(codes.domain, named)
+    return spared
 
 
 def _notes(table: Table) -> Iterator[str]:
@@ -130,10 +183,10 @@ def _notes(table: Table) -> Iterator[str]:
             yield f"`{column.name}` {column.refused}"
 
 
-def _tally(names: Sequence[str]) -> exp.Select:
-    """How many rows hold each combination of values."""
+def _tally(names: Sequence[str], person: str | None = None) -> exp.Select:
+    """How many rows, or people, hold each combination of values."""
     keys = [exp.column(name, quoted=True) for name in names]
-    count = exp.alias_(exp.Count(this=exp.Star()), "n")
+    count = exp.alias_(exp.Count(this=exp.Star()) if person is None else _people(person), "n")
     return (
         exp.select(*(exp.alias_(key, f"key_{i}") for i, key in enumerate(keys)), count).from_(RELATION).group_by(*keys)
     )
@@ -170,16 +223,25 @@ def _suggest(column: Column, rows: int, distinct: int, unique: int) -> str:
     return "quasi or sensitive?"
 
 
-def _quasi(table: Table, quasi: tuple[str, ...]) -> QuasiProfile:
+def _quasi(table: Table, quasi: tuple[str, ...], person: str | None) -> QuasiProfile:
     query = exp.select("COUNT(*)", "COUNT(*) FILTER (WHERE n = 1)", "COALESCE(SUM(n) FILTER (WHERE n < 5), 0)").from_(
-        _tally(quasi).subquery("t")
+        _tally(quasi, person).subquery("t")
     )
     combinations, unique, below_5 = _integers(table, query)
-    return QuasiProfile(quasi, combinations, unique, below_5, combinations / table.rows if table.rows else 0.0)
+    of = table.rows if person is None else _integers(table, exp.select(_people(person)).from_(RELATION))[0]
+    return QuasiProfile(quasi, combinations, unique, below_5, min(combinations / of, 1.0) if of else 0.0)
 
 
-def _sensitive(table: Table, sensitive: str) -> SensitiveProfile:
-    distinct, top = _integers(
-        table, exp.select("COUNT(*)", "COALESCE(MAX(n), 0)").from_(_tally([sensitive]).subquery("t"))
-    )
-    return SensitiveProfile(sensitive, distinct, top / table.rows if top else 0.0, table.rows // top if top else 0)
+def _sensitive(table: Table, sensitive: str, person: str | None, harmless: Sequence[Any]) -> SensitiveProfile:
+    if harmless:
+        codes = table.codes(sensitive)
+        counts = codes.counts()[~_spared(codes, harmless)]
+        distinct, top, rows = int(np.count_nonzero(counts)), int(counts.max(initial=0)), int(counts.sum())
+    else:
+        tally = _tally([sensitive]).subquery("t")
+        distinct, top = _integers(table, exp.select("COUNT(*)", "COALESCE(MAX(n), 0)").from_(tally))
+        rows = table.rows
+    most = 1
+    if person is not None:
+        (most,) = _integers(table, exp.select("COALESCE(MAX(n), 1)").from_(_tally([person]).subquery("t")))
+    return SensitiveProfile(sensitive, distinct, top / rows if top else 0.0, rows // (top * most) if top else 0)

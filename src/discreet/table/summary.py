@@ -21,7 +21,8 @@ class Grid:
 
 def summary(profile: Profile) -> Iterator[str | Grid]:
     """All that a profile says, in order: lines, and tables."""
-    yield f"{profile.name}: {profile.rows:,} rows, {len(profile.columns)} columns"
+    people = "" if profile.people is None else f" of {profile.people:,} people"
+    yield f"{profile.name}: {profile.rows:,} rows{people}, {len(profile.columns)} columns"
     yield ""
     yield Grid(
         ["column", "kind", "distinct", "missing", "unique rows", "perhaps"],
@@ -34,15 +35,19 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
     for note in profile.notes:
         yield f"\n{note}"
     if about := profile.quasi:
-        share = about.unique / profile.rows if profile.rows else 0
+        of, who, rows = (profile.rows, "rows", "row") if profile.people is None else (profile.people, "people", "rows")
+        share = about.unique / of if of else 0
         yield f"\nBy {', '.join(about.quasi)}:"
-        yield f"  {about.unique:,} rows ({share:.1%}) are unique: whoever knows these values knows the person's row"
-        yield f"  {about.below_5:,} rows share their values with fewer than four others"
+        yield f"  {about.unique:,} {who} ({share:.1%}) are unique: whoever knows these values knows the person's {rows}"
+        yield f"  {about.below_5:,} {who} share their values with fewer than four others"
         yield f"  {about.combinations:,} combinations: a linked row is the right person's in {about.risk:.1%} of cases"
     if value := profile.sensitive:
         top = f"the top one in {value.top_share:.1%} of the rows"
         yield f"\n{value.sensitive}: {value.distinct:,} distinct values, {top}"
-        yield f"  the largest guarantee l that this column allows is {value.largest_l}"
+        if profile.people is None:
+            yield f"  the largest guarantee l that this column allows is {value.largest_l}"
+        else:
+            yield f"  all people together keep l = {value.largest_l}; groups of those with few rows may keep more"
         yield from _tells(profile, value.sensitive)
 
 
@@ -50,7 +55,7 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
     """What quasi-identifiers tell of the sensitive value, beside a blind guess."""
     if not profile.tells:
         return
-    yield f"\nPeople whose {sensitive} is nearly certain to whoever knows a column, or two:\n"
+    yield f"\nPeople whose {sensitive} is nearly certain to whoever knows a column, or some:\n"
     yield Grid(
         ["known", "people", "share", "right", "blind guess", "too few alike"],
         [

@@ -128,11 +128,18 @@ class Table:
 
         return next(looks(self, [name]), None)
 
-    def inspect(self, *, quasi: Sequence[str] = (), sensitive: str | None = None) -> Profile:
+    def inspect(
+        self,
+        *,
+        quasi: Sequence[str] = (),
+        sensitive: str | None = None,
+        person: str | None = None,
+        harmless: Sequence[Any] = (),
+    ) -> Profile:
         """What an outsider could do with this table as it is today."""
         from discreet.table.profile import profile
 
-        return profile(self, quasi=quasi, sensitive=sensitive)
+        return profile(self, quasi=quasi, sensitive=sensitive, person=person, harmless=harmless)
 
     def close(self) -> None:
         """Let go of the engine and what it spilled."""
