@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -118,6 +119,34 @@ def test_presence_as_json(run, shuffled):
     found = json.loads(out)["metrics"]["presence"]
     assert found == asdict(discreet.metrics(made, truth=truth))["presence"]
     assert (found["real"], found["people"], found["presence"]["most"]) == (True, 8, 0.5)
+
+
+@pytest.mark.slow
+def test_a_learner(run, tmp_path):
+    """How often a model guesses right is told beside others who guess, as text and as JSON."""
+    chance = np.random.default_rng(0)
+    age = chance.integers(20, 80, 400)
+    table = pa.table(
+        {"age": age, "sex": chance.choice(["f", "m"], 400), "value": age // 10 + chance.integers(0, 2, 400)}
+    )
+    pq.write_table(table, tmp_path / "private.parquet")
+    rules = discreet.Policy(quasi=["age", "sex"], sensitive="value", guarantee={"l": 3})
+    made = discreet.publish(table, rules, to=tmp_path / "release", seed=1)
+    asked = ["audit", made.path, "--truth", tmp_path / "private.parquet"]
+    status, out, err = run(*asked)
+    assert (status, err) == (0, "")
+    assert "of 400 real people" in out
+    assert "not to be published" in out
+    status, told, _ = run(*asked, "--json")
+    found = json.loads(told)["learner"]
+    assert (status, found["people"], found["fit"]["model"]) == (0, 400, "learned")
+    assert list(found) == ["people", "learner", "blind", "frequent", "without", "fit"]
+    for name in ("learner", "blind", "without", "frequent"):
+        rate = found[name]
+        assert rate["low"] < rate["share"] < rate["high"]
+        [line] = [line.split() for line in out.splitlines() if line.startswith(f"{name} ")]
+        assert line[-3:] == [f"{rate[part]:.1%}" for part in ("share", "low", "high")]
+    assert found["without"]["share"] > found["frequent"]["share"]
 
 
 def test_a_truth_that_does_not_fit(run, shuffled, release, tmp_path):

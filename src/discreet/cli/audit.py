@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import show
 from discreet.errors import InputError
 from discreet.words import counted
+
+if TYPE_CHECKING:
+    from discreet.audit.attacks.learner import Guessed
 
 MEANINGS = {
     "rows": "rows that are published",
@@ -55,8 +58,9 @@ def audit(
     truth: Annotated[
         Path | None,
         typer.Option(
-            help="The private table, .csv or .parquet, to tell of real people:"
-            " of a full permutation, or of several releases that show rows."
+            help="The private table, .csv or .parquet, to tell of real people: how often a model that was fitted"
+            " to the release guesses their values; how present they are in a full permutation; or how much"
+            " several releases that show rows tell of them."
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -67,6 +71,8 @@ def audit(
 
     Example: discreet audit releases/2026-11 --metrics
 
+    Example: discreet audit releases/2026-11 --truth patients.csv
+
     Example: discreet audit releases/2026-10 releases/2026-11 releases/2026-12
 
     Example: discreet audit releases/2026-10 releases/2026-11 --same-people
@@ -74,7 +80,8 @@ def audit(
     from dataclasses import asdict
 
     import discreet
-    from discreet.audit.attacks.minimality import attack
+    from discreet.audit.attacks import learner, minimality
+    from discreet.learn.draws import STEPS
 
     if len(releases) > 1:
         _compare(releases, metrics=metrics, insertions=insertions, same_people=same_people, truth=truth, json=json)
@@ -82,14 +89,19 @@ def audit(
     if same_people:
         raise InputError("--same-people goes with several releases", hint="name them all, or leave it out")
     (release,) = releases
-    with show.steps(1) as step:
+    opened = discreet.open_release(release)
+    learns = truth is not None and learner.fits(opened)
+    with show.steps(2 + STEPS * learns) as step:
         step("measuring")
-        found = asdict(discreet.metrics(release, truth=truth))
-        cuts = attack(discreet.open_release(release))
+        found = asdict(discreet.metrics(opened, truth=None if learns else truth))
+        cuts = minimality.attack(opened)
+        guessed = learner.attack(opened, truth, progress=step) if learns else None
     if json:
-        told = (
-            {} if cuts is None else {"minimality": {"certain": cuts.people, "unique": cuts.named, "blind": cuts.blind}}
-        )
+        told: dict[str, Any] = {}
+        if cuts is not None:
+            told["minimality"] = {"certain": cuts.people, "unique": cuts.named, "blind": cuts.blind}
+        if guessed is not None:
+            told["learner"] = guessed
         show.as_json({"release": release, "metrics": found, **told})
         return
     _print_metrics(release, found)
@@ -97,6 +109,26 @@ def audit(
         whose = counted(cuts.people, "person's value is", "people's values are")
         print(f"\nMinimality attack: {whose} certain from the cuts that were not made, {cuts.named:,} of them unique;")
         print(f"without them, guesses inside each group are right for {cuts.blind:.1%} of all.")
+    if guessed is not None:
+        _print_guessed(guessed)
+
+
+def _print_guessed(found: Guessed) -> None:
+    """How often each guesser is right."""
+    print(f"\nHow often a person's value is guessed from the quasi-identifiers, of {found.people:,} real people:\n")
+    guessers = {
+        "learner": "a model fitted to this release alone",
+        "blind": "any value of the person's group",
+        "without": "a model of other people, without the release",
+        "frequent": "the table's most frequent value, for everybody",
+    }
+    rates = {name: getattr(found, name) for name in guessers}
+    rows = [
+        [n, what, *(f"{x:.1%}" for x in (rates[n].share, rates[n].low, rates[n].high))] for n, what in guessers.items()
+    ]
+    show.as_table(["guesser", "who guesses", "right", "from", "to"], rows, left=2)
+    for line in (*found.fit.notes, show.STEWARD):
+        print(f"\n{line}")
 
 
 def _compare(

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from discreet.audit.metrics.boxes import Counts, Floats
-from discreet.audit.metrics.margins import Margin, Margins
+from discreet.audit.metrics.margins import Margins
 from discreet.engines import connect
 from discreet.errors import DiscreetError, InputError
 from discreet.release.layouts.file import column
@@ -79,7 +79,7 @@ def likeliest(margins: Margins, people: pa.Table) -> People:
     slots = np.empty((len(people), len(columns)), np.int64)
     first = 0
     for i, (margin, values) in enumerate(zip(columns, people.columns, strict=True)):
-        codes = _codes(values, margin)
+        codes = places(values, margin.domain)
         slots[:, i] = np.where(codes < 0, -1, codes + first)
         first += len(margin.domain)
     lines = np.cumsum([0, *(margin.counts.size for margin in columns)])
@@ -100,17 +100,17 @@ def likeliest(margins: Margins, people: pa.Table) -> People:
     return People(group[at], delta[at], held[at], could[at])
 
 
-def _codes(values: pa.ChunkedArray, margin: Margin) -> Counts:
+def places(values: pa.ChunkedArray, domain: pa.Array) -> Counts:
     """The places of values in the domain of a column, -1 for those that were not published."""
     try:
-        same = values.cast(margin.domain.type)
+        same = values.cast(domain.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(
-            f"the truth holds {values.type} where the release has {margin.domain.type}", hint="give both the same type"
+            f"the truth holds {values.type} where the release has {domain.type}", hint="give both the same type"
         ) from None
     if pa.types.is_floating(same.type):
         same = pc.if_else(pc.is_nan(same), pa.scalar(None, same.type), pc.add(same, pa.scalar(0, same.type)))
-    found = pc.index_in(same, value_set=margin.domain)
+    found = pc.index_in(same, value_set=domain)
     return np.asarray(pc.fill_null(found, -1).cast(pa.int64()), np.int64)
 
 
