@@ -63,6 +63,7 @@ bench-estimates: $(STAMP)bench
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py
+	$(BIN)/python bench/learning.py
 
 # Broken links and missing names fail. The site lies in site/.
 docs: $(STAMP)docs
