@@ -187,7 +187,13 @@ class Session:
                 )
             matches = self.matches(generalized=generalized)
             way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
-            prepared = self._prepare(sql, matches)
+            try:
+                prepared = self._prepare(sql, matches)
+            except QueryError:
+                found = self._estimator(way)
+                if isinstance(found, OfAnything):
+                    return found.spelled(sql)
+                raise
             statements = [
                 exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
                 for name, table in {**self._files(), **prepared.plan.tables}.items()

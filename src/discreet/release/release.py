@@ -105,6 +105,22 @@ class Release:
             kept[tables, model] = found
         return kept[tables, model]
 
+    def learn(
+        self,
+        tables: int = 20,
+        *,
+        to: str | Path | None = None,
+        progress: Callable[[str], None] = lambda _: None,
+    ) -> Release:
+        """Write the release once more with plausible tables beside its files, drawn from these alone.
+
+        The new folder is `to`, else `NAME-plausible`; this release stays as it is. `progress` is told each step as it
+        starts.
+        """
+        from discreet.learn.resource import learn
+
+        return learn(self, to=to, tables=tables, progress=progress)
+
     def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
         """Check the promise from the files alone, and that of the releases before it, if they are there."""
         from discreet.release.verify import verify

@@ -20,7 +20,6 @@ from discreet import ask, open_release
 from discreet.answer.estimators.learned import closed, learned, matched
 from discreet.errors import QueryError
 from discreet.learn import draws
-from discreet.learn.resource import learn
 from discreet.release import Release
 from learn.shown import released
 
@@ -291,13 +290,25 @@ def test_time_is_limited_also_while_tables_are_drawn(tmp_path: Path, monkeypatch
 
 
 def test_a_release_that_carries_tables_is_asked_by_them(release: Release, tmp_path: Path) -> None:
-    carrying = learn(release, tables=5, to=tmp_path / "carrying")
+    carrying = release.learn(5, to=tmp_path / "carrying")
     answer = carrying.ask("SELECT CORR(age, pay) AS x FROM microdata")
     assert answer.estimator == "learned"
     figures = [duckdb.sql("SELECT CORR(age, pay) FROM drawn").fetchall()[0][0] for drawn in carrying.plausible(5)]
     [row] = answer.rows()
     assert (row["x"], row["x_stderr"]) == pytest.approx(pooled(figures))
     assert release.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30").estimator == "even"
+
+
+def test_what_is_run_is_told(release: Release) -> None:
+    told = release.explain("select corr(age, pay) from microdata", estimator="learned")
+    assert told.startswith(
+        "-- run on each of the plausible tables of the release, and pooled\nSELECT\n  CORR(age, pay)"
+    )
+    with pytest.raises(QueryError, match="`CORR` is not supported"):
+        release.explain("SELECT CORR(age, pay) FROM microdata", estimator="even")
+    assert "mean and spread of the question over the plausible tables" in release.explain(
+        "SELECT AVG(pay) FROM microdata WHERE age > 30", estimator="learned"
+    )
 
 
 def test_older_releases_are_answered_by_even_only(release: Release) -> None:

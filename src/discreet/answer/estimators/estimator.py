@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -56,6 +56,10 @@ class Estimator(Protocol):
 @runtime_checkable
 class OfAnything(Protocol):
     """An estimator that can be asked what has no bounds, too."""
+
+    def spelled(self, sql: str, given: Collection[str] = ()) -> str:
+        """What is run for such a question."""
+        ...
 
     def beyond(self, sql: str, given: Mapping[str, pa.Table], hurry: Hurry) -> Answer:
         """Answer any SELECT over the table, and over tables that are `given` by name."""

@@ -6,7 +6,7 @@ with the release to the last row, so no estimate leaves its bounds. Any SELECT c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, Self
 
 import pyarrow as pa
@@ -56,6 +56,11 @@ class Learned:
         if all(question.untouched(aggregate) for aggregate in question.aggregates):
             return Estimated(asking.direct())
         return estimated(asking, self._tables(asking.hurry))
+
+    def spelled(self, sql: str, given: Collection[str] = ()) -> str:
+        """Any SELECT as it is run."""
+        select = read_select(sql, self._release.promise, given)
+        return f"-- run on each of the plausible tables of the release, and pooled\n{select.sql};"
 
     def beyond(self, sql: str, given: Mapping[str, pa.Table], hurry: Hurry) -> Answer:
         """Answer any SELECT over the table, and over tables that are `given` by name; without bounds."""
