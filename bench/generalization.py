@@ -53,7 +53,7 @@ def ncp(space: list[Dimension], groups: np.ndarray) -> float:
 
 def formed(name: str, columns: dict[str, np.ndarray], sensitive: np.ndarray, promised: dict[str, int]) -> np.ndarray:
     assign = import_module(f"discreet.partition.spatial.{name}.{name}").assign
-    groups: np.ndarray = assign(ranges(columns), sensitive, Guarantee.of(promised), RandomSource(1))
+    groups: np.ndarray = assign(ranges(columns), sensitive, Guarantee.of(promised), RandomSource(1), cuts="fitted")
     return groups
 
 

@@ -78,7 +78,7 @@ def main(increments: int) -> None:
                 sensitive=sensitive,
                 guarantee={"distinct_l": l},
                 publication="generalization",
-                options={"growth": name} if act is vault else {},
+                options={"growth": name} if act is vault else {"cuts": "fitted"},
                 accept={"looks": "to compare with the paper", "insert": "to compare with the paper"},
             )
             with tempfile.TemporaryDirectory() as folder:

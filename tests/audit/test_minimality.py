@@ -9,12 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from contracts.promised import GUARANTEES, check, codes, fair, guaranteed
+from contracts.promised import codes, guaranteed
 from discreet.audit.attacks.minimality import attack, find
 from discreet.errors import GuaranteeError
 from discreet.guarantees import Histograms
 from discreet.partition import PARTITIONS
-from discreet.partition.spatial import local
 from discreet.partition.spatial.space import Dimension
 from discreet.policy import Policy
 from discreet.publication.publish import publish
@@ -82,10 +81,10 @@ def tables(rows, l, kinds, number, seed):
             yield [chance.permutation(rows), chance.choice(3 * rows, rows, replace=False)], codes(values).tolist()
 
 
-def attacked(partition, quasi, groups, values, l):
+def attacked(partition, quasi, groups, values, l, places=None):
     found = Histograms.of(groups, np.array(values, np.int32))
     entries = found.groups, found.values, found.counts
-    return find(partition, [np.asarray(c, np.int32) for c in quasi], groups, entries, {"l": l})
+    return find(partition, [np.asarray(c, np.int32) for c in quasi], groups, entries, {"l": l}, places)
 
 
 @pytest.mark.parametrize(("rows", "l", "kinds"), [(6, 2, 3), (7, 2, 4), (8, 2, 3), (8, 3, 5)])
@@ -124,53 +123,32 @@ def test_replay_names_only_the_certain(rows, l, kinds):
 @pytest.mark.parametrize(("rows", "l", "kinds"), [(7, 2, 3)])
 def test_mondrian_names_only_the_certain(rows, l, kinds):
     """The partition itself is run on every world."""
-    certain = named = people = 0
+    certain = named = last = people = 0
     for quasi, values in tables(rows, l, kinds, 25, seed=rows):
         space = [Dimension(codes(c), rows, np.unique(c).astype(float)) for c in quasi]
 
         def run(values, space=space):
             held = np.array(values, np.int32)
-            return PARTITIONS["mondrian"].assign(space, held, guaranteed({"l": l}, held), RandomSource(0))
+            return PARTITIONS["mondrian"].assign(
+                space, held, guaranteed({"l": l}, held), RandomSource(0), {"cuts": "fitted"}
+            )
 
         groups = run(values)
         sets = set(members(groups))
         told = posterior(groups, values, lambda world, run=run, sets=sets: set(members(run(world))) == sets)
         certain += sum(len(each) == 1 for each in told)
         people += rows
-        for row, value in enumerate(attacked("mondrian", [d.codes for d in space], groups, values, l).tolist()):
+        places = np.array([(d.places - d.places[0]) / np.ptp(d.places) for d in space])
+        found = attacked("mondrian", [d.codes for d in space], groups, values, l, places)
+        last += np.count_nonzero(attacked("mondrian", [d.codes for d in space], groups, values, l) >= 0)
+        for row, value in enumerate(found.tolist()):
             if value >= 0:
                 named += 1
                 assert told[row] == {value: 1}
-    assert certain >= named > 0
-    print(f"mondrian, {rows} people, l = {l}: {certain / people:.0%} certain, {named / people:.0%} named")
-
-
-@pytest.mark.parametrize("promised", GUARANTEES, ids=str)
-def test_blind_cuts_tell_nothing(promised, monkeypatch):
-    """With the same chance, every table that has the released groups gives the same cells; ties or not."""
-    seen = []
-    dealt = local.deal_cells
-    monkeypatch.setattr(
-        local, "deal_cells", lambda *given: seen.append((given[0].copy(), given[2].copy())) or dealt(*given)
+    assert certain >= named > last > 0
+    print(
+        f"mondrian, {rows} people, l = {l}: {certain / people:.0%} certain, {named / people:.0%} named, {last / people:.0%} by the last cuts alone"
     )
-    chance = np.random.default_rng(9)
-    cut = 0
-    for trial in range(40):
-        counts = fair(chance.integers(1, 6, 8).tolist(), promised)
-        values = codes(chance.permutation(np.repeat(np.arange(len(counts)), counts)))
-        quasi = [codes(chance.integers(0, width, values.size)) for width in (3, 20, 2)]
-        promise = guaranteed(promised, values)
-        groups = PARTITIONS["local"].assign(quasi, values, promise, RandomSource(trial), {"cuts": "blind"})
-        check(groups, values, promised)
-        other = values.copy()
-        for rows in map(list, members(groups)):
-            other[rows] = chance.permutation(other[rows])
-        PARTITIONS["local"].assign(quasi, other, promise, RandomSource(trial), {"cuts": "blind"})
-        (edges, order), (edges_again, order_again) = seen[-2:]
-        assert np.array_equal(edges, edges_again)
-        assert np.array_equal(order, order_again)
-        cut += edges.size > 2
-    assert cut or promised.keys() & {"beta", "enhanced_beta", "e"} or max(promised.values()) > 3
 
 
 @pytest.fixture(scope="module")

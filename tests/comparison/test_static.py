@@ -27,7 +27,7 @@ def tables(parts=3, rows=120):
 
 def policy(**more):
     keys = {"quasi": ["age", "town"], "sensitive": "illness", "publication": "generalization", "partition": "mondrian"}
-    return discreet.Policy(**{**keys, "guarantee": {"distinct_l": 3}, **more})
+    return discreet.Policy(**{**keys, "guarantee": {"distinct_l": 3}, "options": {"cuts": "fitted"}, **more})
 
 
 @pytest.mark.parametrize("cuts", ["policy", "least_loss"])

@@ -114,7 +114,7 @@ def test_without_the_second_condition_a_worker_would_be_known(tmp_path):
 
 def test_what_is_not_promised_whether_somebody_holds_a_harmless_value(tmp_path):
     """Where people without work live apart from the others, cells differ, and so does how likely somebody works."""
-    columns = {"q": range(40), "s": [0] * 17 + [1, 2, 3] + [0] * 2 + list(range(4, 22))}
+    columns = {"q": range(200), "s": [0] * 40 + [1 + 67 * i % 160 for i in range(160)]}
     policy = Policy(quasi=["q"], sensitive="s", guarantee={"l": 3}, partition="topdown", harmless=[0])
     publish(pa.table(columns), policy, to=tmp_path / "r", seed=1)
     idle = {Fraction(values.count(0), len(values)) for _, values in read(tmp_path / "r")}

@@ -30,19 +30,19 @@ def increments(adult, sizes):
     return [adult.slice(end - size, size) for end, size in zip(ends, [START, *sizes], strict=True)]
 
 
-def policy(l):
+def policy(l, **more):
     columns = {"quasi": QUASI, "sensitive": "education", "accept": {"looks": "to compare with the paper"}}
-    return discreet.Policy(**columns, guarantee={"distinct_l": l}, publication="generalization")
+    return discreet.Policy(**columns, guarantee={"distinct_l": l}, publication="generalization", **more)
 
 
 @pytest.fixture(scope="module", params=[5, 7])
 def published(request, adult, tmp_path_factory):
     """The vault audits each release with all before it; here all are audited once, at the end."""
     l, folder = request.param, tmp_path_factory.mktemp("adult")
-    tables = increments(adult, STEPS)
+    tables, fitted = increments(adult, STEPS), policy(l, options={"cuts": "fitted"})
     made = {
-        "static_all": static_all(tables, policy(l), folder / "all"),
-        "static_new": static_new(tables, policy(l), folder / "new"),
+        "static_all": static_all(tables, fitted, folder / "all"),
+        "static_new": static_new(tables, fitted, folder / "new"),
         "vault": [],
     }
     with discreet.Vault.create(folder / "vault", policy(l)) as vault, mock.patch("discreet.vault.release._audited"):

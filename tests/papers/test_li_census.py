@@ -13,11 +13,15 @@ QUASI = list(DOMAINS)[:5]
 ROWS, L = 300_000, 10
 METHODS = {
     "anatomize + anatomy": {"partition": "anatomize"},
-    "cluster + full_permutation": {"partition": "cluster", "publication": "full_permutation"},
+    "cluster + full_permutation": {
+        "partition": "cluster",
+        "publication": "full_permutation",
+        "options": {"cuts": "fitted"},
+    },
     "cluster as printed + full_permutation": {
         "partition": "cluster",
         "publication": "full_permutation",
-        "options": {"boundary": "fixed"},
+        "options": {"cuts": "fitted", "boundary": "fixed"},
     },
     "local + anatomy": {"partition": "local", "options": {"cuts": "fitted"}},
     "local + full_permutation": {

@@ -1,4 +1,4 @@
-"""Partitions that look at sensitive values and are not attacked in full: the steward is told where l is small."""
+"""Cuts that are fitted to sensitive values and not attacked in full: the steward is told where l is small."""
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ from discreet.errors import UnacceptedError
 ROWS = np.arange(400)
 TABLE = pa.table({"age": ROWS % 50, "zip": ROWS // 7 % 30, "ill": ROWS * 7 % 41, "who": ROWS})
 PLAIN = {"quasi": ["age", "zip"], "sensitive": "ill", "drop": "rest"}
+FITTED = {"partition": "cluster", "options": {"cuts": "fitted"}}
 
 
 def warned(tmp_path, **changes):
@@ -20,9 +21,12 @@ def warned(tmp_path, **changes):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"partition": "cluster"},
-        {"partition": "mondrian", "publication": "generalization"},
-        {"partition": "topdown", "guarantee": {"distinct_l": 4}, "publication": "generalization"},
+        FITTED,
+        {**FITTED, "partition": "mondrian", "publication": "generalization"},
+        {**FITTED, "partition": "topdown", "guarantee": {"distinct_l": 4}, "publication": "generalization"},
+        {**FITTED, "partition": "local", "guarantee": {"distinct_l": 4}},
+        {**FITTED, "guarantee": {"beta": 8}},
+        {"partition": "full_domain", "publication": "generalization", "ordered": ["age", "zip"]},
     ],
     ids=str,
 )
@@ -36,8 +40,12 @@ def test_who_looks_is_told(tmp_path, changes):
         {},
         {"partition": "deal"},
         {"person": "who"},
-        {"partition": "cluster", "guarantee": {"k": 4}},
-        {"partition": "cluster", "guarantee": {"l": 10}},
+        {**FITTED, "guarantee": {"k": 4}},
+        {**FITTED, "guarantee": {"l": 10}},
+        {"partition": "cluster"},
+        {"partition": "mondrian", "guarantee": {"l": 2}},
+        {"partition": "topdown", "guarantee": {"l": 2}, "publication": "generalization"},
+        {"partition": "full_domain", "options": {"cuts": "blind"}, "ordered": ["age", "zip"]},
     ],
     ids=str,
 )
@@ -46,18 +54,20 @@ def test_nothing_is_said_of_others(tmp_path, changes):
 
 
 def test_what_it_says_to_do_works(tmp_path):
-    policy = Policy(**PLAIN, guarantee={"l": 4}, partition="cluster")
+    policy = Policy(**PLAIN, **FITTED, guarantee={"l": 4})
     with pytest.raises(UnacceptedError, match="`cluster` looked at sensitive values") as refused:
         publish(TABLE, policy, to=tmp_path / "r", seed=1, strict=True)
-    assert "`deal`, or `local` by `anatomy`" in str(refused.value)
-    accepted = Policy(**PLAIN, guarantee={"l": 4}, partition="cluster", accept={"looks": "only the office knows how"})
+    assert 'let it cut without looking (options.cuts = "blind")' in str(refused.value)
+    accepted = Policy(**PLAIN, **FITTED, guarantee={"l": 4}, accept={"looks": "only the office knows how"})
     assert publish(TABLE, accepted, to=tmp_path / "s", seed=1, strict=True).warnings[0].reason
 
 
 def test_a_small_l_stops_the_release(tmp_path):
-    policy = Policy(**PLAIN, guarantee={"l": 3}, partition="cluster")
+    policy = Policy(**PLAIN, **FITTED, guarantee={"l": 3})
     with pytest.raises(UnacceptedError, match="`cluster` looked at sensitive values"):
         publish(TABLE, policy, to=tmp_path / "r")
     assert list(tmp_path.iterdir()) == []
-    accepted = Policy(**PLAIN, guarantee={"l": 3}, partition="cluster", accept={"looks": "only the office knows how"})
+    accepted = Policy(**PLAIN, **FITTED, guarantee={"l": 3}, accept={"looks": "only the office knows how"})
     assert publish(TABLE, accepted, to=tmp_path / "r").path.is_dir()
+    blind = publish(TABLE, Policy(**PLAIN, guarantee={"l": 3}, partition="cluster"), to=tmp_path / "blind", strict=True)
+    assert blind.promise.cuts == "blind"

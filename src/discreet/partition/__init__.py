@@ -93,6 +93,11 @@ class Partition:
             return replace(self, sees="codes", randomness="cells")
         return replace(self, randomness=None) if options.get("suppression") else self
 
+    def cuts(self, options: Mapping[str, Any]) -> str | None:
+        """Whether its cuts are blind or fitted to the values of the parts, by the options; none if it makes none."""
+        known = self.options.get("cuts")
+        return options.get("cuts", known[0]) if isinstance(known, tuple) else None
+
     def view(self, quasi: Sequence[Quasi]) -> list[Any]:
         """What it sees of quasi-identifiers."""
         return [] if self.sees == "nothing" else list(map(SIGHTS[self.sees], quasi))
@@ -136,7 +141,8 @@ class Partition:
 
 GONE = {"min_max_exact": "min_max"}  # what a policy may still name, and what to use instead
 RANGES = ("min_sum", "min_max", "max_groups", "tightest", "random")
-CUTS = {"dimension": ("widest", "round_robin"), "median": ("strict", "relaxed")}
+BLIND = {"cuts": ("blind", "fitted")}  # whether cuts are made without looking at the values of the halves
+MEDIANS = {"dimension": ("widest", "round_robin"), "median": ("strict", "relaxed")}
 PARTITIONS = {
     partition.name: partition
     for partition in (
@@ -154,23 +160,23 @@ PARTITIONS = {
             "spatial",
             sees="codes",
             people=True,
-            options={"cuts": ("blind", "fitted")},
+            options=BLIND,
             randomness="near",
         ),
         Partition(
             "cluster",
             "spatial.cluster",
             sees="space",
-            options={"boundary": ("moved", "fixed"), "tries": NUMBER},
+            options={**BLIND, "boundary": ("moved", "fixed"), "tries": NUMBER},
             randomness="near",
         ),
-        Partition("mondrian", "spatial.mondrian", sees="space", options=CUTS, randomness="near"),
-        Partition("topdown", "spatial.topdown", sees="space", selects=True, randomness="near"),
+        Partition("mondrian", "spatial.mondrian", sees="space", options={**BLIND, **MEDIANS}, randomness="near"),
+        Partition("topdown", "spatial.topdown", sees="space", selects=True, options=BLIND, randomness="near"),
         Partition(
             "full_domain",
             "spatial.full_domain",
             sees="hierarchies",
-            options={"loss": ("ncp", "discernibility"), "suppression": SHARE},
+            options={"cuts": ("fitted", "blind"), "loss": ("ncp", "discernibility"), "suppression": SHARE},
             randomness="near",
         ),
         *(Partition(name, "ranges", keeps=("k", "e"), needs="e") for name in RANGES),

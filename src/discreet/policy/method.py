@@ -49,9 +49,9 @@ def _harmless(meant: Meant) -> Iterator[Mistake]:
         return
     if not publication.grouped or publication.needs_public:
         yield Mistake("harmless", f"`{meant.publication}` cannot spare values; leave it out, or use `anatomy`")
-    elif meant.grouping == "mondrian" or (meant.options or {}).get("cuts") == "fitted":
+    elif _fitted(meant):
         what = "refuses cuts by what rows hold, and what that tells is not measured where values are harmless"
-        yield Mistake("harmless", f"`{meant.grouping}` {what}; use `deal`, or `local` without fitted cuts")
+        yield Mistake("harmless", f"`{meant.grouping}` {what}; use `deal`, or blind cuts")
     elif meant.person is not None:
         yield Mistake("harmless", "where people have several rows, every value is protected alike; leave it out")
     elif meant.sensitive is None:
@@ -60,6 +60,12 @@ def _harmless(meant: Meant) -> Iterator[Mistake]:
         told = " and ".join(f"`{name}`" for name in meant.guarantee)
         what = f"{told} would promise the same without it; leave it out, or promise `l`, `distinct_l`, or `k` and `e`"
         yield Mistake("harmless", what)
+
+
+def _fitted(meant: Meant) -> bool:
+    """Whether cuts are fitted to the values of the halves, by choice or because the partition does so unasked."""
+    partition = PARTITIONS.get(meant.grouping or "")
+    return partition is not None and partition.cuts(meant.options or {}) == "fitted"
 
 
 def _partition(partition: Partition, guarantee: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from discreet.errors import InputError, InternalError, Mistake, PolicyError
+from discreet.partition import PARTITIONS
 from discreet.policy.check import mistakes, unfit
 from discreet.policy.meant import Meant, grouping
 from discreet.policy.toml import parse, store, written
@@ -133,7 +134,8 @@ class Policy:
         """Whether cuts are proved to tell nothing but groups' values; those of people with several rows are not."""
         if self.grouping == "mixed":
             return "cells" in self.options
-        return self.grouping == "local" and self.person is None and self.options.get("cuts", "blind") == "blind"
+        partition = PARTITIONS.get(self.grouping)
+        return partition is not None and self.person is None and partition.cuts(self.options) == "blind"
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -150,7 +150,8 @@ def publish_groups(
     """
     sensitive = _nothing(groups.size) if sensitive is None else sensitive
     prepared = Prepared(table, policy, sensitive, _promised(policy, sensitive), secret or RandomSource())
-    return _write(draft(prepared, Grouped(groups, quasi)), to=to, format=format, progress=progress)
+    made = draft(prepared, Grouped(groups, quasi))
+    return _write(made, to=to, format=format, progress=progress, cuts=None)  # nobody knows how they were made
 
 
 def draft(prepared: Prepared, grouped: Grouped) -> Draft:
@@ -187,15 +188,16 @@ def _write(
     progress: Callable[[str], None],
     watch: Watch | None = None,
     extend: Extend | None = None,
+    **more: Any,
 ) -> Release:
-    """Write a draft; the release says how many rows of the table are not in it."""
+    """Write a draft, its manifest with `more`; the release says how many rows of the table are not in it."""
     publication, rows = PUBLICATIONS[draft.policy.publication], int(draft.groups.size)
     counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
     if draft.people is not None:
         counted["people"] = draft.people.number
     about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **_of_chance(draft)}
     about |= publication.members(draft)
-    promise = describe(draft.policy, **about)
+    promise = describe(draft.policy, **about, **more)
     files = publication.files(draft)
     release = write(to, promise, files, format=format, progress=progress, watch=watch, extend=extend)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)

@@ -152,7 +152,7 @@ class Promise(_Model):
     # Of (k,e): the largest share of a group that holds one value, rounded up to 1 in 10,000; harmless ones are no part.
     largest_share: float | None = None
     suppression: float | None = None  # the share of rows that the policy allowed to be left out
-    cuts: Literal["blind"] | None = None  # not fitted to the values of the halves; `local` did until it said so
+    cuts: Literal["blind"] | None = None  # not fitted to the values of the parts, as all were that do not say so
     randomness: Randomness | None = None  # nothing is said where none of them is surely so, nor by older releases
     cells: tuple[int, ...] | None = None  # how many groups each cell has, in the order of the groups' numbers
     estimator: Estimator | None = None  # what `ask` estimates by unless told otherwise, where it has a choice

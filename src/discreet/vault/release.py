@@ -91,6 +91,7 @@ def make_release(
         groups=groups,
         boxes=sides(policy, [extents.axis for extents in shown.boxes.extents]),
         partition="vault",
+        cuts=None,
         sequence=sequence,
         growth=None if rule.growth == "settle" else rule.growth,
         person=None,

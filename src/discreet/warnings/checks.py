@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from discreet.errors import DiscreetWarning, UnacceptedError
+from discreet.warnings.coarse import coarse
 from discreet.warnings.dominant import dominant
 from discreet.warnings.lookalikes import lookalikes
 from discreet.warnings.minimality import certain, looks
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit, text)
 OF_VALUES: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes)
-AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (*OF_VALUES, certain, looks)
+AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (*OF_VALUES, certain, looks, coarse)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]
 
 

@@ -19,6 +19,7 @@ KINDS: Mapping[str, str] = {
     "near_limit": "l is close to the largest that the sensitive column allows, so that answers will be vague",
     "minimality": "refused cuts make somebody's value certain; without a seed that is an error that nobody can accept",
     "looks": "groups were formed by looking at sensitive values, and what that tells is not fully tried",
+    "coarse": "blind cuts left so few groups that the release tells next to nothing",
     "formulas": "a CSV file would hold texts that a spreadsheet takes for formulas",
     "dominant": "in a group nearly everybody holds one sensitive value, so that its people are known almost surely",
     "text": "a column is published as text, though all its values look like numbers or dates",

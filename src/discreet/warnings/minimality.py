@@ -5,8 +5,8 @@ for the people who are certain. So this is no warning but a `GuaranteeError`; on
 not for publication, it is a warning. Rows are attacked as if everybody knew what they look like, also where the
 publication shows boxes: a neighbour may know all people of one.
 
-Partitions that look at sensitive values and cannot be attacked, or only in part, get a warning where l is small: that
-nobody was found proves nothing there.
+Partitions whose cuts are fitted to sensitive values and cannot be attacked, or only in part, get a warning where l is
+small: that nobody was found proves nothing there. Of blind cuts there is nothing to find.
 Cost: that of the attack, see `audit/attacks/minimality.py`.
 """
 
@@ -18,56 +18,62 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from discreet.errors import DiscreetWarning, GuaranteeError
+from discreet.partition import PARTITIONS
 
 if TYPE_CHECKING:
     from discreet.publication.draft import Draft
 
 KIND, LOOKS = "minimality", "looks"
-NOT_ATTACKED = {"cluster", "mondrian", "topdown", "full_domain"}
-WAYS = {
-    "local": 'leave cuts = "fitted" out, since blind cuts tell nothing; or promise a larger l',
-    "mondrian": "raise l; or publish by `anatomy`, with `deal` or with `local` and its blind cuts",
-}
+WAY = 'leave cuts = "fitted" out, since blind cuts tell nothing; or promise a larger l'
 
-INSTEAD = " use a partition that does not look (`deal`, or `local` by `anatomy`),"
+INSTEAD = ' let it cut without looking (options.cuts = "blind"), use `deal`,'
 TOO_FEW = 4  # below it, hundreds of 100,000 people were given away there
 ENOUGH = 10  # of l or distinct_l: `local` with fitted cuts gave away 20 of 100,000 people of SAL at 6, and one at 10
 
 
 def looks(draft: Draft) -> Iterator[DiscreetWarning]:
-    """A warning of groups that were formed by looking at sensitive values, in a way that is not attacked in full."""
+    """A warning of cuts that were fitted to sensitive values, in a way that is not attacked in full."""
+    from discreet.audit.attacks.minimality import attackable
+
     policy = draft.policy
-    if policy.grouping in NOT_ATTACKED:
+    partition = PARTITIONS.get(policy.grouping)
+    if partition is None or policy.person is not None or partition.cuts(policy.options) != "fitted":
+        return
+    if partition.name != "local" or not attackable(partition.name, policy.guarantee, blind=False):
         yield from looked(f"`{policy.grouping}` looked", policy.guarantee, INSTEAD, seeded=draft.secret.seeded)
 
 
 def looked(
     who: str, guarantee: Mapping[str, float], instead: str = "", *, seeded: bool = False
 ) -> Iterator[DiscreetWarning]:
-    """The warning of whoever looks at sensitive values to form groups, if l is so small that it matters."""
-    promised = [guarantee[name] for name in ("l", "distinct_l") if name in guarantee]
-    if not promised or min(promised) >= ENOUGH:
+    """The warning of whoever looks at sensitive values to form groups, unless l is so large that it hardly matters."""
+    promised = guarantee.keys() - {"k"}
+    least = min((guarantee[name] for name in ("l", "distinct_l") if name in promised), default=0)
+    if not promised or least >= ENOUGH:
         return
     yield DiscreetWarning(
         LOOKS,
         f"{who} at sensitive values to form groups: whoever knows how it goes about it may learn "
         "from the groups it did not form who holds a value, and that is not, or not fully, tried before publishing",
         hint=f'promise an l of {ENOUGH} or more,{instead} or accept it with the reason: accept.looks = "…"',
-        refuses=min(promised) < TOO_FEW and not seeded,
+        refuses=0 < least < TOO_FEW and not seeded,
     )
 
 
 def certain(draft: Draft) -> Iterator[DiscreetWarning]:
     """Raise if somebody's value is certain because of a cut that was refused; warn where there is a seed."""
-    from discreet.audit.attacks.minimality import attackable, find
+    from discreet.audit.attacks.minimality import attackable, find, lines
 
     policy, histograms = draft.policy, draft.histograms
     ranges = policy.grouping == "mondrian"
     if draft.people is not None or not attackable(policy.grouping, policy.guarantee, blind=policy.blind):
         return
-    quasi = [axis.codes.codes for axis in draft.axes if not ranges or axis.dimension.form == "range"]
-    entries = histograms.groups, histograms.values, histograms.counts
-    people = int(np.count_nonzero(find(policy.grouping, quasi, draft.groups, entries, policy.guarantee) >= 0))
+    seen = [axis.codes for axis in draft.axes if not ranges or axis.dimension.form == "range"]
+    usual = len(seen) == len(draft.axes) and not {"dimension", "median"} & policy.options.keys()
+    entries, quasi = (histograms.groups, histograms.values, histograms.counts), [codes.codes for codes in seen]
+    places = lines(seen) if ranges and usual else None
+    known = find(policy.grouping, quasi, draft.groups, entries, policy.guarantee, places)
+    people = int(np.count_nonzero(known >= 0))
     if people == 0:
         return
     who = "the value of 1 person is" if people == 1 else f"the values of {people:,} people are"
@@ -76,5 +82,5 @@ def certain(draft: Draft) -> Iterator[DiscreetWarning]:
         f"(a minimality attack on {draft.groups.size:,} rows, l = {policy.guarantee['l']})"
     )
     if not draft.secret.seeded:
-        raise GuaranteeError(message, hint=WAYS[policy.grouping])
-    yield DiscreetWarning(KIND, message, hint=WAYS[policy.grouping])
+        raise GuaranteeError(message, hint=WAY)
+    yield DiscreetWarning(KIND, message, hint=WAY)

@@ -2,10 +2,10 @@
 
 A partition that looks at sensitive values refuses a cut if one side would break the guarantee. Rows and groups are
 shown, so its cuts can be played again (`replay`), and each one that was refused rules out values (`refusals`). A
-person is *certain* if only one value is left for its row. Attacked are `local` with fitted cuts and, in columns that
-have an order and no hierarchy, the last cuts of `mondrian`; where `l` is promised, with or without `k`. `cluster`,
-`topdown` and `full_domain` look as well, but what they decide depends on chance or on hierarchies: they are not
-attacked, which proves nothing.
+person is *certain* if only one value is left for its row. Attacked are the fitted cuts of `local` and of `mondrian`
+where `l` is promised, with or without `k`: of `mondrian` all cuts if every column has an order and no hierarchy, else
+the last ones in those that have. `cluster`, `topdown` and `full_domain` look as well if they are fitted, but what they
+decide depends on chance or on hierarchies: they are not attacked, which proves nothing.
 
 Source: Wong, Fu, Wang and Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007.
 Cost: rows x quasi-identifiers x log(rows).
@@ -23,11 +23,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.attacks.refusals import ALL, Scratch, Shown, certain, scratch_for
-from discreet.audit.attacks.replay import replay_local, replay_mondrian
+from discreet.audit.attacks.replay import replay_local
+from discreet.audit.attacks.replay_mondrian import replay_last, replay_ranges
 from discreet.audit.files import read_tables
 from discreet.release import Release
-from discreet.values.codes import encode
+from discreet.values.codes import Codes, encode
 from discreet.values.columns import is_ordered
+from discreet.values.positions import measured
 
 Ints = npt.NDArray[np.int32]
 Points = npt.NDArray[Any]
@@ -66,16 +68,18 @@ def attack(release: Release) -> Found | None:
         return None
     tables = read_tables(release)
     columns = [tables.qit[name] for name in promise.quasi]
-    quasi = [encode(column).codes for column in columns]
+    encoded = [encode(column) for column in columns]
+    quasi = [each.codes for each in encoded]
     values = encode(tables.st["value"])
     _, groups = np.unique(tables.qit[promise.group].to_numpy(), return_inverse=True)
     _, held_in = np.unique(tables.st["grp"].to_numpy(), return_inverse=True)
     order = np.lexsort((values.codes, held_in))
     counts = tables.st["n"].to_numpy()[order]
-    ordered = [codes for codes, column in zip(quasi, columns, strict=True) if is_ordered(column.type)]
-    seen = ordered if promise.partition == "mondrian" else quasi
+    ordered = [each for each, column in zip(encoded, columns, strict=True) if is_ordered(column.type)]
+    seen = [each.codes for each in ordered] if promise.partition == "mondrian" else quasi
+    places = lines(ordered) if len(ordered) == len(quasi) else None  # as if options were the usual ones
     histograms = held_in[order], values.codes[order], counts
-    known = find(promise.partition, seen, groups, histograms, promise.guarantee)
+    known = find(promise.partition, seen, groups, histograms, promise.guarantee, places)
     shown = values.decode(np.where(known < 0, len(values.domain), known))
     right = float(np.sum(counts.astype(np.float64) ** 2 / np.bincount(groups)[histograms[0]]) / groups.size)
     return Found(known >= 0, shown, unique(quasi), right)
@@ -92,11 +96,12 @@ def find(
     groups: npt.NDArray[np.integer[Any]],
     histograms: tuple[Points, Points, Points],
     guarantee: Mapping[str, Any],
+    places: Points | None = None,
 ) -> Ints:
     """The code of every row's value if it is certain, else -1.
 
     `quasi` are codes in the order of values, groups are numbered from 0 without a gap, and `histograms` are groups,
-    values and counts, ordered by group.
+    values and counts, ordered by group. With `places` (see `lines`) all cuts of `mondrian` are played again.
     """
     held_in, values, counts = histograms
     sizes = np.bincount(groups)
@@ -105,12 +110,24 @@ def find(
     shown = Shown(starts, values.astype(np.int32), counts.astype(np.int32), sizes, int(guarantee["l"]), int(fewest))
     possible = np.full(groups.size, ALL)
     if quasi:
-        ATTACKED[partition](quasi, groups.astype(np.int32), shown, possible)
+        ATTACKED[partition](quasi, groups.astype(np.int32), shown, possible, places)
     known: Ints = certain(np.argsort(groups, kind="stable"), shown, possible)
     return known
 
 
-def _local(quasi: Sequence[Ints], groups: Ints, shown: Shown, possible: Points) -> None:
+def lines(columns: Sequence[Codes]) -> Points:
+    """Where the codes of each column lie, in extents from the first; a missing value lies one extent beyond."""
+    places = np.zeros((len(columns), max((column.size for column in columns), default=0)))
+    for line, column in zip(places, columns, strict=True):
+        found = measured(column.domain) if is_ordered(column.domain.type) else np.arange(len(column.domain) * 1.0)
+        extent = (found[-1] - found[0] if found.size else 0.0) or 1.0
+        line[: found.size] = (found - found[:1]) / extent
+        if column.missing and found.size:
+            line[found.size] = (found[-1] + extent - found[0]) / extent
+    return places
+
+
+def _local(quasi: Sequence[Ints], groups: Ints, shown: Shown, possible: Points, _: Points | None) -> None:
     n, scratch = groups.size, scratch_for(shown)
     spans = np.array([max(int(column.max()), 1) for column in quasi], np.int64)
     points = np.empty((n, len(quasi)), np.uint16 if spans.max() < 2**16 else np.uint32)
@@ -128,11 +145,12 @@ def _local(quasi: Sequence[Ints], groups: Ints, shown: Shown, possible: Points) 
         list(threads.map(lambda cell: replay(cell[0], cell[1], 0), cells))
 
 
-def _mondrian(quasi: Sequence[Ints], groups: Ints, shown: Shown, possible: Points) -> None:
+def _mondrian(quasi: Sequence[Ints], groups: Ints, shown: Shown, possible: Points, places: Points | None) -> None:
     rows = np.argsort(groups, kind="stable").astype(np.int32)
-    edges = np.concatenate(([0], np.cumsum(shown.sizes)))
     points = np.column_stack(quasi)[rows]
-    replay_mondrian(points, edges, rows, shown, possible)
+    replay_last(points, np.concatenate(([0], np.cumsum(shown.sizes))), rows, shown, possible)
+    if places is not None:
+        replay_ranges(points, groups[rows], rows, places, shown, scratch_for(shown), possible)
 
 
 def unique(quasi: Sequence[Ints]) -> npt.NDArray[np.bool_]:

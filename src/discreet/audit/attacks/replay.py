@@ -3,7 +3,7 @@
 `local` cuts a cell near the median of its widest quasi-identifier, or else of the next. A cut between two values that
 no group crosses was made: each side consists of groups that keep `l`, so it keeps it, too. A cut that a group crosses
 was refused. Where the rows of one value may have fallen on both sides at random, nobody can tell for certain, and the
-cell is left alone. `mondrian` tries every place between two values before it leaves a group whole, so all were refused.
+cell is left alone. Those of `mondrian` are in `replay_mondrian`.
 Cost: rows x quasi-identifiers x log(rows), as of the partition. Conclusions are drawn in cells of up to `LARGE` rows;
 larger ones have rows to spare.
 Claim: replay_names_only_the_certain — whoever is named holds the value in every table that gives the same groups.
@@ -14,10 +14,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.audit.attacks.refusals import narrow, rule_out_by_trying
+from discreet.audit.attacks.refusals import narrow
 
 LARGE = 128
-SMALL = 7  # rows whose values are tried in every order, at most 5,040
 REFUSED, UNCERTAIN = 0, -1  # what became of a cut, if it was not made
 
 
@@ -153,36 +152,3 @@ def _move(lines, side, spare):  # type: ignore[no-untyped-def]
             spare[right] = lines[i]
             right += 1
     lines[left:] = spare[:right]
-
-
-@nb.njit(cache=True, nogil=True)
-def replay_mondrian(points, edges, rows, shown, possible):  # type: ignore[no-untyped-def]
-    """Every place between two values of a group's rows was tried; rows lie by group, those of g from edges[g] on.
-
-    Small groups are tried in every order of their values; in larger ones there are rows to spare.
-    """
-    cuts, values, may = (
-        np.empty((SMALL * points.shape[1], SMALL), np.bool_),
-        np.empty(SMALL, np.int64),
-        np.empty(SMALL, np.uint64),
-    )
-    for g in range(edges.size - 1):
-        a, n, first = edges[g], edges[g + 1] - edges[g], shown.starts[g]
-        if not 2 * shown.fewest <= n <= SMALL:
-            continue
-        found = 0
-        for j in range(points.shape[1]):
-            codes = points[a : a + n, j]
-            ordered = np.sort(codes)
-            for size in range(shown.fewest, n - shown.fewest + 1):
-                if ordered[size - 1] != ordered[size]:
-                    cuts[found, :n] = codes < ordered[size]
-                    found += 1
-        if found:
-            at = 0
-            for entry in range(first, shown.starts[g + 1]):
-                values[at : at + shown.counts[entry]] = entry - first
-                at += shown.counts[entry]
-            rule_out_by_trying(values[:n], cuts[:found, :n], shown.l, may[:n])
-            for i in range(n):
-                possible[rows[a + i]] = may[i]

@@ -131,7 +131,8 @@ def test_cluster_is_algorithm_2(case, seed, tries, boundary):
     space, sensitive, promised = case
 
     def act():
-        return assign(space, sensitive, guarantee(promised), RandomSource(seed), tries=tries, boundary=boundary)
+        options = {"cuts": "fitted", "tries": tries, "boundary": boundary}
+        return assign(space, sensitive, guarantee(promised), RandomSource(seed), **options)
 
     groups = untouched(space, sensitive, act)
     assert groups.dtype == np.int32
@@ -209,7 +210,7 @@ def test_groups_do_not_cross_clusters(promised, boundary):
         tree(side, [0, 1]),
         named(2 * side + rng.integers(0, 2, 150)),
     ]
-    groups = assign(space, sensitive, guarantee(promised), RandomSource(3), boundary=boundary)
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(3), cuts="fitted", boundary=boundary)
     assert all(len({int(side[row]) for row in rows}) == 1 for rows in members(groups))
 
 
@@ -224,7 +225,7 @@ def test_boxes_are_far_smaller_than_by_chance(boundary):
         named(latent),
     ]
     sensitive = rng.integers(0, 30, 4000).astype(np.int32)
-    groups = assign(space, sensitive, guarantee({"l": 10}), RandomSource(1), boundary=boundary)
+    groups = assign(space, sensitive, guarantee({"l": 10}), RandomSource(1), cuts="fitted", boundary=boundary)
     near, far = penalties(space, groups), penalties(space, rng.permutation(groups))
     assert (near.mean(axis=0) < far.mean(axis=0) / 5).all()
 
@@ -234,7 +235,9 @@ def test_a_frequent_value_moves_the_boundary():
     values = np.repeat(np.arange(100), 4)
     sensitive = np.where(values < 50, np.arange(400) % 8, np.arange(400) % 3).astype(np.int32)
     made = {
-        boundary: assign([ranged(values)], sensitive, guarantee({"l": 4}), RandomSource(5), boundary=boundary)
+        boundary: assign(
+            [ranged(values)], sensitive, guarantee({"l": 4}), RandomSource(5), cuts="fitted", boundary=boundary
+        )
         for boundary in BOUNDARIES
     }
     loss = {boundary: penalties([ranged(values)], groups).mean() for boundary, groups in made.items()}
@@ -316,7 +319,7 @@ def test_few_rows_far_out_do_not_make_it_deep():
     dims, rule = frame(space), guarantee({"k": 2}).rule
     points = dims.places[space[0].codes][:, np.newaxis].copy()
     rows, words, values = np.arange(n, dtype=np.int32), RandomSource(1).words(n), np.zeros(n, np.int32)
-    _, depths = halve.part(points, values, rows, words, 0, n, 0, 0, 5, True, 1, dims, rule)
+    _, depths = halve.part(points, values, rows, words, 0, n, 0, 0, 5, True, False, 1, dims, rule)
     assert halve.DEEP < depths.max() <= halve.DEEP + log(n) / log(halve.SHARE / (halve.SHARE - 1))
 
 

@@ -60,12 +60,20 @@ def by_hand(space, rows, sensitive, promised, last, *, in_turn):
 
 
 @settings(max_examples=200, deadline=None)
-@given(case=cases(), seed=st.integers(0, 2**32), dimension=st.sampled_from(DIMENSIONS), median=st.sampled_from(MEDIANS))
-def test_any_space_and_any_promise(case, seed, dimension, median):
+@given(
+    case=cases(),
+    seed=st.integers(0, 2**32),
+    cuts=st.sampled_from(("blind", "fitted")),
+    dimension=st.sampled_from(DIMENSIONS),
+    median=st.sampled_from(MEDIANS),
+)
+def test_any_space_and_any_promise(case, seed, cuts, dimension, median):
     space, sensitive, promised = case
 
     def act():
-        return assign(space, sensitive, guarantee(promised), RandomSource(seed), dimension=dimension, median=median)
+        return assign(
+            space, sensitive, guarantee(promised), RandomSource(seed), cuts=cuts, dimension=dimension, median=median
+        )
 
     groups = untouched(space, sensitive, act)
     assert groups.dtype == np.int32
@@ -79,7 +87,9 @@ def test_any_space_and_any_promise(case, seed, dimension, median):
 @given(case=cases(forms=("range", "tree")), seed=st.integers(0, 2**32), in_turn=st.booleans())
 def test_cuts_are_those_of_the_rule(case, seed, in_turn):
     space, sensitive, promised = case
-    groups = assign(space, sensitive, guarantee(promised), RandomSource(seed), dimension=DIMENSIONS[in_turn])
+    groups = assign(
+        space, sensitive, guarantee(promised), RandomSource(seed), cuts="fitted", dimension=DIMENSIONS[in_turn]
+    )
     rows = list(range(sensitive.size))
     expected = by_hand(space, rows, sensitive, promised, len(space) - 1, in_turn=in_turn)
     assert as_sets(groups) == {frozenset(group) for group in expected}
@@ -89,7 +99,9 @@ def test_cuts_are_those_of_the_rule(case, seed, in_turn):
 @given(case=cases(), seed=st.integers(0, 2**32), dimension=st.sampled_from(DIMENSIONS), median=st.sampled_from(MEDIANS))
 def test_mondrian_leaves_nothing_to_cut(case, seed, dimension, median):
     space, sensitive, promised = case
-    groups = assign(space, sensitive, guarantee(promised), RandomSource(seed), dimension=dimension, median=median)
+    groups = assign(
+        space, sensitive, guarantee(promised), RandomSource(seed), cuts="fitted", dimension=dimension, median=median
+    )
     for rows in members(groups):
         for axis in space:
             for parts in ways_to_cut(axis, rows):
@@ -161,7 +173,7 @@ def test_a_dimension_is_not_given_up():
     """The median cut breaks l on both sides of the median value; one nearer to the end keeps it."""
     values = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
     sensitive = np.array([0, 1, 0, 1, 2, 2, 2, 0, 1, 3], np.int32)
-    groups = assign([ranged(values)], sensitive, guarantee({"l": 2}), RandomSource(0))
+    groups = assign([ranged(values)], sensitive, guarantee({"l": 2}), RandomSource(0), cuts="fitted")
     assert as_sets(groups) == {frozenset({0, 1}), frozenset({2, 3}), frozenset(range(4, 10))}
 
 
@@ -218,7 +230,7 @@ def test_many_codes(size, promised):
     codes = rng.integers(0, size, (2, 400)).astype(np.int32)
     sensitive = rng.integers(0, 8, 400).astype(np.int32)
     space = [Dimension(column, size, np.arange(size) / 4) for column in codes]
-    groups = assign(space, sensitive, guarantee(promised), RandomSource(2))
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(2), cuts="fitted")
     expected = by_hand(space, list(range(400)), sensitive, promised, 1, in_turn=False)
     assert as_sets(groups) == {frozenset(group) for group in expected}
 

@@ -20,12 +20,12 @@ def alike(n):
 
 
 @settings(max_examples=300, deadline=None)
-@given(case=cases(), seed=st.integers(0, 2**32))
-def test_topdown_keeps_its_promises(case, seed):
+@given(case=cases(), seed=st.integers(0, 2**32), cuts=st.sampled_from(("blind", "fitted")))
+def test_topdown_keeps_its_promises(case, seed, cuts):
     space, sensitive, promised = case
 
     def act():
-        return assign(space, sensitive, guarantee(promised), RandomSource(seed))
+        return assign(space, sensitive, guarantee(promised), RandomSource(seed), cuts=cuts)
 
     groups = untouched(space, sensitive, act)
     assert groups.dtype == np.int32
@@ -70,7 +70,7 @@ def test_groups_do_not_cross_clusters(promised, per_cluster):
     x, y = np.divmod(np.repeat(np.arange(16), per_cluster), 4)
     sensitive = np.tile(np.arange(per_cluster) % 7, 16).astype(np.int32)
     space = [ranged(100 * side + rng.integers(0, 10, side.size)) for side in (x, y)]
-    groups = assign(space, sensitive, guarantee(promised), RandomSource(3))
+    groups = assign(space, sensitive, guarantee(promised), RandomSource(3), cuts="fitted")
     for rows in members(groups):
         assert len({(x[row], y[row]) for row in rows}) == 1
 

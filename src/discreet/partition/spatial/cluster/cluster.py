@@ -6,9 +6,14 @@ makes grow less: that of all its rows together, so that it costs a large side mo
 side breaks the promises, the boundary is moved as little as possible (see `halves`), or, if it is to stay `fixed`
 as in the paper, this try has failed; after so many `tries` the part stays whole. Values without an order or a
 hierarchy are taken in the order of their codes. Parts of rows that are all alike are not parted.
+
+If cuts are `blind`, a side breaks the promises if it has fewer rows than keep them whatever they hold: that follows
+from the histogram of the part that is cut. Rows are shuffled again before they are dealt. So the groups say
+nothing of who in them holds which value (the proof is that of `local`). `fitted` sides are judged by what they hold.
 Cost: rows x dimensions x depth, about log(rows) levels. Memory: a float per row and dimension, twice.
 Claim: cluster_makes_groups_of_l_to_2l_minus_1 — under `l`, and all values in a group are distinct.
-Claim: cluster_is_algorithm_2 — with a fixed boundary the parts are those of a plain reading of it.
+Claim: blind_cuts_tell_nothing — every table with the groups' values has the same cells, by the same chance.
+Claim: cluster_is_algorithm_2 — with a fixed boundary and fitted cuts the parts are those of a plain reading of it.
 """
 
 from __future__ import annotations
@@ -21,12 +26,13 @@ from typing import Literal
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, deal_cells, shuffle
+from discreet.partition.kernels import IntArray, deal_cells, shuffle, shuffle_cells
 from discreet.partition.spatial.boxes import points_of
 from discreet.partition.spatial.cluster.halve import part
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.values.random import RandomSource
+from discreet.values.rule import only_counts
 
 COARSE = 1 << 15  # rows below which all is left to one thread
 TRIES = 5
@@ -38,6 +44,7 @@ def assign(
     guarantee: Guarantee,
     secret: RandomSource,
     *,
+    cuts: Literal["blind", "fitted"] = "blind",
     tries: int = TRIES,
     boundary: Literal["moved", "fixed"] = "moved",
 ) -> Codes:
@@ -45,20 +52,23 @@ def assign(
     n, rule, dims = sensitive.size, guarantee.rule, frame([in_order(dimension) for dimension in space])
     rows, words = shuffle(secret.words(n)), secret.words(n)
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
-    kinds = int(values.max(initial=0)) + 1
-    starts, depths = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    kinds, blind = int(values.max(initial=0)) + 1, cuts == "blind" and not only_counts(rule)
+    starts, depths, moved = np.zeros(1, np.int64), np.zeros(1, np.int64), boundary == "moved"
     with ThreadPoolExecutor() as threads:
         for coarse in (n // 2, n // 16, 0) if n > COARSE else (0,):
 
             def finer(low: int, high: int, depth: int, coarse: int = coarse) -> tuple[IntArray, IntArray]:
                 made: tuple[IntArray, IntArray] = part(
-                    points, values, rows, words, low, high, depth, coarse, tries, boundary == "moved", kinds, dims, rule
+                    points, values, rows, words, low, high, depth, coarse, tries, moved, blind, kinds, dims, rule
                 )
                 return made
 
             made = threads.map(finer, starts.tolist(), [*starts[1:].tolist(), n], depths.tolist())
             starts, depths = (np.concatenate(pieces) for pieces in zip(*made, strict=True))
-    groups: Codes = deal_cells(np.append(starts, n), values, rows, rule)
+    edges = np.append(starts, n)
+    if blind:
+        shuffle_cells(edges, values, rows, secret.words(n))
+    groups: Codes = deal_cells(edges, values, rows, rule)
     return groups
 
 

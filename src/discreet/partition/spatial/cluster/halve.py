@@ -17,7 +17,7 @@ import numpy as np
 from discreet.partition.kernels import below, divide
 from discreet.partition.spatial.boxes import growth, include, new_box, start
 from discreet.partition.spatial.packed import TREE
-from discreet.values.rule import fewest_rows, keeps, sweep
+from discreet.values.rule import fewest_rows, keeps, only_rows, surely, sweep
 
 DEEP, SHARE = 64, 8  # below so many levels each side needs one row in so many: few rows far out cannot cost long
 
@@ -25,7 +25,7 @@ MANY, RUN = 1 << 14, 16
 
 
 @nb.njit(cache=True, nogil=True)
-def part(points, values, rows, words, low, high, deep, coarse, tries, moved, kinds, frame, rule):  # type: ignore[no-untyped-def]
+def part(points, values, rows, words, low, high, deep, coarse, tries, moved, blind, kinds, frame, rule):  # type: ignore[no-untyped-def]
     """Part rows low..high in place while they are more than `coarse`; return where parts start, and their depth."""
     d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
     left, right, least, most = new_box(frame), new_box(frame), np.empty(d), np.empty(d)
@@ -38,25 +38,15 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, kin
     while stack:
         a, b, depth = stack.pop()
         n, size = b - a, 0
-        here, theirs, right_side, turns = points[a:b], values[a:b], goes_right[: b - a], order[: b - a]
+        here, theirs, right_side = points[a:b], values[a:b], goes_right[: b - a]
         if n > coarse and n >= 2 * fewest and _extremes(here, least, most, frame):
-            fewer = max(fewest, n // SHARE if depth >= DEEP else 0)
-            for attempt in range(tries):
-                draw(words[a:b], a, attempt, turns)
-                for i in range(n):  # apart from the rest, since these are what the processor waits for
-                    for j in range(d):
-                        spare_points[i, j] = here[turns[i], j]
-                first = _attract(spare_points[:n], turns, least, most, left, right, frame, right_side)
-                held[:n] = theirs
-                divide(held[:n], right_side, spare)
-                if fewer <= first <= n - fewer and keeps(held[:first], rule, counts):
-                    size = first if keeps(held[first:n], rule, counts) else 0
-                if size == 0 and moved:
-                    _weigh(spare_points[:n], left, right, frame, margins)
-                    by_margin = turns[np.argsort(margins[:n], kind="mergesort")]
-                    size = move(by_margin, theirs, first, fewer, rule, counts, works[: n + 1], held, right_side)
-                if size:
-                    break
+            share = n // SHARE if depth >= DEEP else 0
+            given = words[a:b], a, tries, moved, share, least, most, frame
+            scratch = left, right, counts, works, margins, held, order, spare_points, spare
+            if blind:
+                size = _halve(here, theirs, only_rows(surely(theirs, rule, counts)), right_side, given, scratch)
+            else:
+                size = _halve(here, theirs, rule, right_side, given, scratch)
         if not size:
             starts[found], depths[found] = a, depth
             found += 1
@@ -67,6 +57,32 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, kin
         stack.append((a + size, b, depth + 1))
         stack.append((a, a + size, depth + 1))
     return starts[:found].copy(), depths[:found].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _halve(here, theirs, rule, right_side, given, scratch):  # type: ignore[no-untyped-def]
+    """Say which of these rows go to the right side; return how many go left, 0 if they are not parted."""
+    words, place, tries, moved, share, least, most, frame = given
+    left, right, counts, works, margins, held, order, spare_points, spare = scratch
+    n, d = here.shape
+    fewer, turns = max(fewest_rows(rule), share), order[:n]
+    for attempt in range(tries if n >= 2 * fewer else 0):
+        draw(words, place, attempt, turns)
+        for i in range(n):  # apart from the rest, since these are what the processor waits for
+            for j in range(d):
+                spare_points[i, j] = here[turns[i], j]
+        first = _attract(spare_points[:n], turns, least, most, left, right, frame, right_side)
+        held[:n] = theirs
+        divide(held[:n], right_side, spare)
+        if fewer <= first <= n - fewer and keeps(held[:first], rule, counts) and keeps(held[first:n], rule, counts):
+            return first
+        if moved:
+            _weigh(spare_points[:n], left, right, frame, margins)
+            by_margin = turns[np.argsort(margins[:n], kind="mergesort")]
+            size = move(by_margin, theirs, first, fewer, rule, counts, works[: n + 1], held, right_side)
+            if size:
+                return size
+    return 0
 
 
 @nb.njit(cache=True, nogil=True)

@@ -13,9 +13,11 @@ about a point and the points below it, where groups are parts of its own groups:
 - Loss. If nothing were suppressed it would only fall on the way down, and a suppressed row costs as much as
   a row can; what lost rows cost on top of the price of their group only rises on the way down.
 
+What rules a point out depends on the values of groups that are not published, and so does what is best (a minimality
+attack). With `cuts = "blind"` the lattice is not searched, but gone down while that tells nothing: see `blind`.
 Losses are compared exactly; of equal ones the smallest sum of levels wins, then the lexicographically first.
 Cost: the numbers of levels multiplied, at worst; in practice a small part of the points is counted.
-Claim: full_domain_is_optimal — no other point of the lattice that keeps to the limit has a smaller loss.
+Claim: full_domain_is_optimal — no other point of the lattice that keeps to the limit has a smaller loss, if fitted.
 """
 
 from __future__ import annotations
@@ -24,13 +26,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, inf, prod
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numba as nb
 import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import GuaranteeError, InputError
 from discreet.guarantees import Guarantee
+from discreet.partition.spatial.full_domain.blind import descend
 from discreet.partition.spatial.full_domain.lattice import Groups, Lattice, Point
 from discreet.partition.spatial.full_domain.losses import LOSSES
 from discreet.partition.spatial.full_domain.rollup import Counts
@@ -61,17 +65,26 @@ def assign(
     guarantee: Guarantee,
     secret: RandomSource,
     *,
+    cuts: Literal["fitted", "blind"] = "fitted",
     suppression: float = 0.0,
     loss: Aim = "ncp",
 ) -> Codes:
     """The group of every row, numbered in the order of nodes, -1 if suppressed. Nothing is left to chance."""
-    return search(space, sensitive, guarantee, suppression=suppression, loss=loss).groups
+    return search(space, sensitive, guarantee, cuts=cuts, suppression=suppression, loss=loss).groups
 
 
 def search(
-    space: Sequence[Dimension], sensitive: Codes, guarantee: Guarantee, *, suppression: float = 0.0, loss: Aim = "ncp"
+    space: Sequence[Dimension],
+    sensitive: Codes,
+    guarantee: Guarantee,
+    *,
+    cuts: Literal["fitted", "blind"] = "fitted",
+    suppression: float = 0.0,
+    loss: Aim = "ncp",
 ) -> Best:
-    """The best point of the lattice, and the group of every row there; raise if there is none.
+    """The best point of the lattice, or that of the blind way down, and the group of every row there.
+
+    Raise if there is none.
 
     `suppression` is the share of rows that may be suppressed; it is read as the decimal that it is written as.
     """
@@ -84,6 +97,11 @@ def search(
     space = space or [Dimension(np.zeros(sensitive.size, np.int32), 1)]
     lattice = Lattice.of(space, None if only_counts(rule) else sensitive)
     limit = min(floor(Fraction(str(suppression)) * sensitive.size), sensitive.size - 1)  # somebody is published
+    if cuts == "blind" and not only_counts(rule):
+        last, counted = descend(lattice, rule, aim := LOSSES[loss](lattice), limit)
+        levels = lattice.levels(last.groups.point)
+        groups = _number(lattice, last.groups.point, np.flatnonzero(last.out))
+        return Best(levels, Fraction(last.loss, aim.unit), last.suppressed, counted, groups)
     state = _Search(lattice, rule, limit, loss)
     state.run()
     if state.best is None:
@@ -92,7 +110,7 @@ def search(
             hint="lower the thresholds of the guarantee, or raise `suppression`",
         )
     lost, _, point, suppressed = state.best
-    groups = _number(lattice, point, rule)
+    groups = _number(lattice, point, _broken(lattice.at(point), rule)[0])
     return Best(lattice.levels(point), Fraction(lost, state.loss.unit), suppressed, state.counted, groups)
 
 
@@ -173,12 +191,11 @@ class _Search:
         return True
 
 
-def _number(lattice: Lattice, point: Point, rule: Rule) -> Codes:
-    """The group of every row at a point. Numbers follow the nodes: they tell nothing of the order of the rows."""
+def _number(lattice: Lattice, point: Point, out: npt.NDArray[Any]) -> Codes:
+    """The group of every row at a point, -1 if it is left out. Numbers follow the nodes, and not the order of rows."""
     found, groups = lattice.of_rows(point)
-    broken, _ = _broken(groups, rule)
     order = np.lexsort(lattice.nodes(groups)[::-1])
-    kept = order[~np.isin(order, broken)]
+    kept = order[~np.isin(order, out)]
     numbers = np.full(order.size, -1, np.int32)
     numbers[kept] = np.arange(kept.size)
     return numbers[found]

@@ -136,6 +136,10 @@ class Lattice:
         found, groups = self._roll_up(self.lowest, point, told=True)
         return found[self.distinct], groups
 
+    def of_distinct(self, point: Point) -> Codes:
+        """The group of every distinct row at a point, numbered as `at` does."""
+        return self._roll_up(self.lowest, point, told=True)[0]
+
     def nodes(self, groups: Groups) -> list[Counts]:
         """The node of each group, axis by axis."""
         codes = self.codes[groups.firsts]

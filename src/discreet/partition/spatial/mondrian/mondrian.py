@@ -8,7 +8,15 @@ Sacharidis et al., "k-join-anonymity", 2010, section 2.2. A cut falls
  - in a set: between two sets of values with about as many rows, whatever the values are called (see `sides`).
 A dimension is passed over only if no cut of it is found, and a part is a group only if all are passed over.
 What a part must keep is told by the `rule` (see `values.rule`).
+
+If cuts are `blind`, all that is asked of a part is its number of rows: so many that any such number of rows of what is
+cut keep the promises (`surely`), which follows from the histogram of what is cut. Exchange values inside a group, and
+every part that was cut on the way to it has the same histogram as before, and every other part the same rows and
+values; so all cuts are the same, by the same chance, and the groups say nothing of who in them holds which value.
+Where no cut between two values is sure, the rows of one value may fall on both sides. A `fitted` cut is refused if a
+part, as it is, would break a promise, which tells something of the people there (see `audit/attacks/minimality.py`).
 Cost: rows x dimensions x log(rows); memory about three copies of the encoded columns.
+Claim: blind_cuts_tell_nothing — every table with the groups' values is cut into the same groups, by the same chance.
 Claim: mondrian_leaves_nothing_to_cut — between two values of a range, at a node of a tree, in a set of few names.
 """
 
@@ -28,7 +36,7 @@ from discreet.partition.spatial.mondrian.unordered import cut_set, cut_tree
 from discreet.partition.spatial.packed import RANGE, TREE, common_level, frame, range_cost
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.values.random import RandomSource
-from discreet.values.rule import fewest_rows
+from discreet.values.rule import fewest_rows, only_counts, only_rows, surely
 
 COARSE = 1 << 16  # rows below which a part is left to one thread
 
@@ -39,6 +47,7 @@ def assign(
     guarantee: Guarantee,
     secret: RandomSource,
     *,
+    cuts: Literal["blind", "fitted"] = "blind",
     dimension: Literal["widest", "round_robin"] = "widest",
     median: Literal["strict", "relaxed"] = "strict",
 ) -> Codes:
@@ -51,6 +60,7 @@ def assign(
     points, values = np.empty((d, n), dtype), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1
     in_turn, relaxed = dimension == "round_robin", median == "relaxed"
+    blind = cuts == "blind" and not only_counts(rule)
     with ThreadPoolExecutor() as threads:
 
         def gather(j: int) -> None:
@@ -58,7 +68,7 @@ def assign(
 
         def cut(low: int, high: int, last: int, *, coarse: int) -> tuple[IntArray, IntArray]:
             made: tuple[IntArray, IntArray] = _cut(
-                points, values, rows, low, high, last, coarse, kinds, dims, rule, in_turn, relaxed
+                points, values, rows, low, high, last, coarse, kinds, dims, rule, blind, in_turn, relaxed
             )
             return made
 
@@ -73,7 +83,7 @@ def assign(
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, in_turn, relaxed):  # type: ignore[no-untyped-def]
+def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blind, in_turn, relaxed):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where parts start, and the dimension each was cut in."""
     d, longest = points.shape[0], high - low
     fewest = fewest_rows(rule)
@@ -92,30 +102,16 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, in_t
         n, parts = b - a, 0
         if n > coarse and n >= 2 * fewest:
             _measure(points[:, a:b], frame, number, least, most, widths)
-            for turn in range(d):
-                j = (before + 1 + turn) % d if in_turn else np.argmax(widths)
-                if widths[j] > 0:
-                    here, held = points[j, a:b], values[a:b]
-                    if frame.forms[j] == RANGE:
-                        code, take, size = cut_range(
-                            here, held, least[j], most[j], rule, relaxed, counts, histogram, order, works
-                        )
-                        if size:
-                            parts, sizes[0], sizes[1] = 2, size, n - size
-                            _aim_at_code(here, code, take, size, target)
-                    else:
-                        if frame.forms[j] == TREE:
-                            parts = cut_tree(
-                                here, held, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes
-                            )
-                        else:
-                            parts = cut_set(here, held, rule, counts, histogram, order, works, part_of, number, sizes)
-                        if parts:
-                            _aim_at_parts(here, part_of, sizes[:parts], histogram, target)
-                if parts:
-                    before = j
-                    break
-                widths[j] = -1
+            here, held = points[:, a:b], values[a:b]
+            given = frame, in_turn, before, least, most
+            scratch = counts, histogram, order, works, spare, part_of, number, sizes, target
+            if blind:
+                sure = only_rows(surely(held, rule, counts))
+                parts, before = _part(here, held, sure, relaxed, widths.copy(), given, scratch)
+                if parts == 0 and not relaxed:  # through a value rather than not at all
+                    parts, before = _part(here, held, sure, True, widths, given, scratch)
+            else:
+                parts, before = _part(here, held, rule, relaxed, widths, given, scratch)
         if parts == 0:
             starts[found], cut_in[found] = a, before
             found += 1
@@ -129,6 +125,37 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, in_t
             stack.append((end - sizes[part], end, before))
             end -= sizes[part]
     return starts[:found].copy(), cut_in[:found].copy()
+
+
+@nb.njit(cache=True, nogil=True)
+def _part(points, values, rule, relaxed, widths, given, scratch):  # type: ignore[no-untyped-def]
+    """Find a cut of these rows, and write where each goes; return the number of parts, 0 if none, and the dimension."""
+    frame, in_turn, before, least, most = given
+    counts, histogram, order, works, spare, part_of, number, sizes, target = scratch
+    d, n = points.shape
+    if n < 2 * fewest_rows(rule):
+        return 0, before
+    for turn in range(d):
+        j = (before + 1 + turn) % d if in_turn else np.argmax(widths)
+        parts, here = 0, points[j]
+        if widths[j] > 0 and frame.forms[j] == RANGE:
+            code, take, size = cut_range(
+                here, values, least[j], most[j], rule, relaxed, counts, histogram, order, works
+            )
+            if size:
+                parts, sizes[0], sizes[1] = 2, size, n - size
+                _aim_at_code(here, code, take, size, target)
+        elif widths[j] > 0:
+            if frame.forms[j] == TREE:
+                parts = cut_tree(here, values, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes)
+            else:
+                parts = cut_set(here, values, rule, counts, histogram, order, works, part_of, number, sizes)
+            if parts:
+                _aim_at_parts(here, part_of, sizes[:parts], histogram, target)
+        if parts:
+            return parts, j
+        widths[j] = -1
+    return 0, before
 
 
 @nb.njit(cache=True, nogil=True)

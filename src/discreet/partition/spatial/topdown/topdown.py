@@ -8,8 +8,14 @@ sides still keeps them; sides that do not are mended afterwards (see `mend`). Th
 the rows that come, so that what a row would add is known without looking at the others.
 What a part must keep is told by the `rule` (see `values.rule`).
 
+If cuts are `blind`, a part is parted if and only if it has rows for two sides that keep the promises whatever they
+hold (`surely`), and a side with fewer takes those of the other that lie nearest: so nothing is left to mend. That
+follows from the histogram of the part and from where its rows lie, so that it tells nothing of who in a group holds
+which value (the proof is that of `mondrian`). `fitted` sides are judged by what they hold, and so is mending.
+
 Cost: rows x dimensions x depth, about log(rows) levels unless few rows lie very far out; then mending.
 Memory: a float per row and dimension, twice.
+Claim: blind_cuts_tell_nothing — every table with the groups' values is cut into the same groups, by the same chance.
 Claim: topdown_keeps_its_promises — every group keeps the guarantee, in any mixture of ranges, trees and sets.
 """
 
@@ -18,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Literal
 
 import numba as nb
 import numpy as np
@@ -29,7 +36,7 @@ from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.partition.spatial.topdown.mend import mend
 from discreet.values.random import RandomSource
-from discreet.values.rule import fewest_rows, keeps, only_counts
+from discreet.values.rule import fewest_rows, keeps, only_counts, surely
 
 COARSE = 1 << 16  # rows below which all is left to one thread
 ROUNDS = 3
@@ -42,18 +49,19 @@ def assign(
     guarantee: Guarantee,
     secret: RandomSource,
     *,
+    cuts: Literal["blind", "fitted"] = "blind",
     needed: int | None = None,
 ) -> Codes:
     """The group of every row; -1 for some of those that share none with the first rows, if only these are `needed`."""
     n, rule, dims = sensitive.size, guarantee.rule, frame(space)
     rows = shuffle(secret.words(n))
     points, values = points_of(dims, [dimension.codes for dimension in space], rows), sensitive[rows]
-    kinds = int(values.max(initial=0)) + 1
+    kinds, blind = int(values.max(initial=0)) + 1, cuts == "blind" and not only_counts(rule)
     starts, whole = np.zeros(1, np.int64), np.ones(1, np.bool_)
     with ThreadPoolExecutor() as threads:
 
         def part(low: int, high: int, *, coarse: int) -> tuple[IntArray, IntArray]:
-            made: tuple[IntArray, IntArray] = _part(points, values, rows, low, high, coarse, kinds, dims, rule)
+            made: tuple[IntArray, IntArray] = _part(points, values, rows, low, high, coarse, blind, kinds, dims, rule)
             return made
 
         each = map if n <= COARSE else threads.map
@@ -67,7 +75,7 @@ def assign(
 
 
 @nb.njit(cache=True, nogil=True)
-def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type: ignore[no-untyped-def]
+def _part(points, values, rows, low, high, coarse, blind, kinds, frame, rule):  # type: ignore[no-untyped-def]
     """Part rows low..high in place; return where the parts start, and whether each keeps the promises."""
     d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
     left, right = new_box(frame), new_box(frame)
@@ -81,8 +89,11 @@ def _part(points, values, rows, low, high, coarse, kinds, frame, rule):  # type:
         a, b, kept = stack.pop()
         n, size = b - a, 0
         left_keeps = right_keeps = False
-        if kept and n > coarse and n > fewest:
+        small = surely(values[a:b], rule, counts) if blind and n > coarse else fewest
+        if kept and n > coarse and n > fewest and (not blind or n >= 2 * small):
             size = _deal(points[a:b], left, right, frame, goes_right)
+            if blind:
+                size = _move(points[a:b], size, small, left, right, frame, goes_right)
             if by_value:
                 held[:n] = values[a:b]
                 divide(held[:n], goes_right, spare)
@@ -128,6 +139,22 @@ def _deal(points, left, right, frame, goes_right):  # type: ignore[no-untyped-de
                 include(right, point, frame)
                 right_cost += more_right
     return lefts
+
+
+@nb.njit(cache=True, nogil=True)
+def _move(points, size, small, left, right, frame, goes_right):  # type: ignore[no-untyped-def]
+    """Give a side with fewer than `small` rows those it lacks, the nearest to its box; return how many go left."""
+    n = points.shape[0]
+    if min(size, n - size) >= small:
+        return size
+    margins = np.empty(n)
+    for i in range(n):
+        margins[i] = growth(left, points[i], frame) - growth(right, points[i], frame)
+    size = small if size < small else n - small
+    by_margin = np.argsort(margins, kind="mergesort")
+    for i in range(n):
+        goes_right[by_margin[i]] = i >= size
+    return size
 
 
 @nb.njit(cache=True, nogil=True)
