@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import data
-from discreet.audit.attacks.minimality import find, unique
+from discreet.audit.attacks.minimality import find, lines, unique
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.space import penalties
@@ -62,7 +62,9 @@ def census(folder: Path) -> None:
     for name in ("occ100k", "sal500k"):
         table = pq.read_table(folder / f"{name}.parquet")
         table = table.take(np.random.default_rng(1).permutation(len(table))[:100_000])
-        *quasi, sensitive = (encode(column).codes for column in table.columns)
+        *encoded, sensitive = (encode(column) for column in table.columns)
+        quasi, sensitive = [column.codes for column in encoded], sensitive.codes
+        space = [Axis("", codes, None, True).dimension for codes in encoded]
         alone = unique(quasi)
         print(f"{name}: {len(table):,} rows, {np.count_nonzero(alone):,} of them unique")
         for l in (2, 3, 4, 6, 10):
@@ -76,6 +78,11 @@ def census(folder: Path) -> None:
                     entries = Histograms.of(groups, sensitive)
                     known = find("local", quasi, groups, (entries.groups, entries.values, entries.counts), {"l": l})
                     certain, right = known >= 0, np.count_nonzero(known == sensitive)
+            groups = PARTITIONS["mondrian"].assign(space, sensitive, promise, RandomSource(1), {"cuts": "fitted"})
+            entries = Histograms.of(groups, sensitive)
+            shown = entries.groups, entries.values, entries.counts
+            boxed = find("mondrian", quasi, groups, shown, {"l": l}, lines(encoded))
+            told.append(f"mondrian, fitted: certain {np.count_nonzero(boxed >= 0):,}")
             people, named = np.count_nonzero(certain), np.count_nonzero(certain & alone)
             print(f"  l = {l:2}  certain {people:5,}, unique {named:4,}, right {right:5,}   error: {',  '.join(told)}")
 
