@@ -185,6 +185,7 @@ def policy(**changes):
         "guarantee": {"distinct_l": 3},
         "publication": "generalization",
         "partition": "mondrian",
+        "options": {"cuts": "fitted"},
     }
     return discreet.Policy(**{**values, **changes})
 

@@ -49,4 +49,4 @@ def test_new_rows_leave_earlier_groups_as_they_were(tmp_path):
 
 def test_only_boxes_can_be_compared(tmp_path):
     with pytest.raises(InputError, match="is not made of boxes"):
-        static_all(tables(), policy(publication="anatomy", partition="deal"), tmp_path)
+        static_all(tables(), policy(publication="anatomy", partition="deal", options={}), tmp_path)

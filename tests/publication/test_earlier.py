@@ -89,7 +89,7 @@ def test_the_same_groups_again_pass(tmp_path):
 
 
 def test_growing_generalized_releases_are_followed(tmp_path):
-    rules = policy(publication="generalization", partition="mondrian")
+    rules = policy(publication="generalization", partition="mondrian", options={"cuts": "fitted"})
     table = invented(900, seed=3)
     before = discreet.publish(table.slice(0, 600), rules, to=tmp_path / "before", seed=1).path
     with pytest.raises(GuaranteeError, match=r"with `before`, the release would give away [\d,]+ rows: more is told"):
