@@ -100,7 +100,7 @@ def test_publish_adds_them_before_the_release_appears(tmp_path: Path, monkeypatc
     policy = Policy(quasi=["age", "town"], sensitive="pay", guarantee={"l": 2}, partition="deal")
     steps: list[str] = []
     made = publish(table(), policy, to=tmp_path / "release", seed=1, plausible=3, progress=steps.append)
-    assert steps == ["encoding", "grouping", "writing", "learning", "verifying"]
+    assert steps == ["encoding", "grouping", "writing", "learning", "drawing", "verifying"]
     assert failed(made.path) == {}
     assert made.promise.plausible is not None
     assert made.promise.estimator == "learned"

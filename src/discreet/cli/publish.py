@@ -52,7 +52,8 @@ def publish(
     from discreet.publication.publish import STEPS
     from discreet.publication.source import opened_under
 
-    with show.warnings(), show.steps(1 + len(STEPS) + (plausible is not None)) as step:
+    learning = 0 if plausible is None else 100  # what a model says of itself, at most
+    with show.warnings(), show.steps(1 + len(STEPS) + learning) as step:
         step("reading")
         with ExitStack() as opened:
             table, rules = opened_under(file, policy, opened, memory_limit=memory_limit)

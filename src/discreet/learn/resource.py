@@ -41,7 +41,7 @@ def learn(
 
     The release itself stays as it is: who has cited it, or holds its digest, finds it unchanged. The data files of the
     new one are its own, byte for byte; the manifest and the README differ by what they say of the tables.
-    `progress` is told each of `STEPS` as it starts.
+    `progress` is told each of `STEPS` as it starts, and what the model does.
     """
     check_tables(tables)
     opened = release if isinstance(release, Release) else open_release(release)
@@ -76,7 +76,7 @@ def extension(tables: int, *, model: Name = "learned", progress: Callable[[str],
         progress("learning")
         release = open_release(folder)
         view = View.of(release, cache=Cache(None))  # not published yet, perhaps never
-        draws = draw(view, tables, model=model, secret=secret_of(release))
+        draws = draw(view, tables, model=model, secret=secret_of(release), progress=progress)
         return described(release.manifest, view, draws)
 
     return extend
