@@ -10,23 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-import numba as nb
 import numpy as np
-import numpy.typing as npt
 
 from discreet.errors import InputError
 from discreet.learn.drawn import Draws, Fit, Name, Progress
+from discreet.learn.even import evenly
 from discreet.learn.learned import learned
 from discreet.learn.view import View
 from discreet.release.layouts.plausible import LEAST, MOST
-from discreet.values.coded import narrow
 from discreet.values.random import RandomSource
 
 __all__ = ["MODELS", "Draws", "Fit", "Name", "Progress", "check_tables", "draw"]
 
-VERSION = 1  # of the models: another draws other tables by the same secret
+VERSION = 2  # of the models: another draws other tables by the same secret
 STEPS = 100  # how often a model says what it is doing
 
 
@@ -55,23 +52,9 @@ def check_tables(tables: int) -> None:
 
 
 def even(view: View, tables: int, random: np.random.Generator, progress: Progress) -> Draws:
-    """All assignments are equally likely: the values of each group in a uniformly random order."""
+    """All assignments are equally likely."""
     progress("drawing")
-    codes = np.empty((tables, view.rows), narrow(len(view.values)))
-    for table in codes:
-        table[:] = view.held
-        _shuffle(view.starts, table, random.random(view.rows))
-    return Draws(codes, Fit("even"))
-
-
-@nb.njit(cache=True, nogil=True)
-def _shuffle(starts: npt.NDArray[np.int64], codes: npt.NDArray[Any], chance: npt.NDArray[np.float64]) -> None:
-    """Fisher and Yates inside every group."""
-    for g in range(starts.size - 1):
-        first = starts[g]
-        for i in range(starts[g + 1] - 1, first, -1):
-            j = first + int(chance[i] * (i - first + 1))
-            codes[i], codes[j] = codes[j], codes[i]
+    return evenly(view, tables, random, Fit("even"))
 
 
 MODELS: dict[str, Callable[[View, int, np.random.Generator, Progress], Draws]] = {

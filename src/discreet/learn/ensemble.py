@@ -25,8 +25,8 @@ from discreet.learn.features import Features, Floats, Ints
 from discreet.learn.kinds import Kinds
 from discreet.learn.swaps import Longs, expect
 
-EPOCHS, STEPS = 10, 5
-RATE, FRICTION, FARTHEST = 0.6, 0.3, 0.5
+EPOCHS, STEPS = 12, 5
+RATE, SLOWEST, FRICTION, FARTHEST = 0.8, 0.01, 0.2, 0.5
 ROUNDS = 2
 SPREADS = {
     False: (0.4, 0.15),
@@ -115,14 +115,14 @@ def ensemble(
     shape = (members, evidence.features.shape[1], model.over.shape[0])
     drawn = random.standard_normal(shape, dtype=np.float32)
     weights = random.standard_exponential((members, evidence.groups), dtype=np.float32)
-    at, speed = drawn.copy(), np.zeros(shape, np.float32)
+    at, speed, rate = drawn.copy(), np.zeros(shape, np.float32), [RATE] * members
     spread = np.clip(model.initial * scale, 0, WIDEST)
     climb = _Climb.of(evidence, model)
     watched = []
     for epoch in range(epochs):
         each, metric = model.each(spread), climb.metric(spread)
         for m in range(members):
-            climb.walk(at[m], speed[m], drawn[m], weights[m], each, metric)
+            rate[m] = climb.walk(at[m], speed[m], rate[m], drawn[m], weights[m], each, metric)
         if epoch >= 2:
             spread = _spreads(at, model, spread)
             change = each / np.maximum(model.each(spread), NARROWEST / 2)  # numbers stay; their unit is another
@@ -157,6 +157,7 @@ class _Climb:
 
     evidence: Evidence
     model: Model
+    rows: Floats  # of every combination
     gram: npt.NDArray[np.float64]
     sharp: Floats  # of every number of a feature: how sharply all rows together fix it
 
@@ -166,7 +167,7 @@ class _Climb:
         gram = (evidence.features * rows[:, None]).T @ evidence.features
         share = np.exp(model.base)
         sharp = 1.5 * (model.over**2 @ (share * (1 - share)))
-        return cls(evidence, model, gram.astype(np.float64), sharp.astype(np.float32))
+        return cls(evidence, model, rows, gram.astype(np.float64), sharp.astype(np.float32))
 
     def metric(self, spread: npt.NDArray[np.float64]) -> list[tuple[slice, Floats, Floats]]:
         """For both parts of the numbers, eigenvectors and the inverse of what they are worth."""
@@ -182,21 +183,40 @@ class _Climb:
         self,
         at: Floats,
         speed: Floats,
+        rate: float,
         drawn: Floats,
         weight: Floats,
         each: Floats,
         metric: list[tuple[slice, Floats, Floats]],
-    ) -> None:
-        """A few steps with momentum, in place."""
+    ) -> float:
+        """Take some steps with momentum, in place; downhill, begin anew with shorter ones. Return their length."""
+        gentle = self._gentle(at * each)
         for _ in range(STEPS):
             slope = self.slope(at * each, weight) @ self.model.over.T
             slope *= each
             slope -= at - drawn
+            falls = bool(np.vdot(slope, speed) < 0)
+            rate = max(rate / 2, SLOWEST) if falls else min(rate * 1.1, RATE)
+            if falls:
+                speed[:] = 0
             speed *= 1 - FRICTION
+            slope *= gentle
             for own, vectors, inverse in metric:
-                speed[:, own] += RATE * (vectors @ (inverse * (vectors.T @ slope[:, own])))
+                speed[:, own] += np.float32(rate) * gentle[:, own] * (vectors @ (inverse * (vectors.T @ slope[:, own])))
             np.clip(speed, -FARTHEST, FARTHEST, out=speed)
             at += speed
+        return rate
+
+    def _gentle(self, numbers: Floats) -> Floats:
+        """How much shorter steps are where kinds are likelier than among all rows, as slopes change faster there."""
+        likely = np.exp(self.model.chances(self.evidence.features, numbers))
+        likely *= (1 - likely) * self.rows[:, None]
+        found = np.ones(numbers.shape, np.float32)
+        usual = np.maximum(np.diag(self.gram), 1e-9)[:, None] * self.sharp[None, self.model.curves :]
+        found[:, self.model.curves :] = np.sqrt(
+            np.minimum(1, usual / np.maximum((self.evidence.features**2).T @ likely, 1e-9))
+        )
+        return found
 
     def slope(self, numbers: Floats, weight: Floats) -> Floats:
         """The derivative of the log-likelihood by the logits of features and kinds."""
@@ -222,14 +242,3 @@ class _Climb:
         strength = np.bincount(self.model.family, (together**2).sum(1))
         found: npt.NDArray[np.float64] = np.log(strength + 1e-9)
         return found
-
-
-def telling(evidence: Evidence, model: Model, features: Features) -> npt.NDArray[np.float64]:
-    """How much each column by itself tells of the values: the score statistic of its features, over their number."""
-    climb = _Climb.of(evidence, model)
-    none = np.zeros((evidence.features.shape[1], model.over.shape[0]), np.float32)
-    slope = climb.slope(none, np.ones(evidence.groups, np.float32)).astype(np.float64)
-    known = np.diag(climb.gram)[:, None] * np.exp(model.base)[None, :].astype(np.float64)
-    score = (slope**2 / np.maximum(known, 1e-9)).sum(1)
-    column = np.repeat([block.columns[0] if block.columns else -1 for block in features.blocks], features.sizes)
-    return np.array([score[column == i].mean() for i in range(len(features.columns))])

@@ -18,26 +18,31 @@ import numpy.typing as npt
 
 from discreet.errors import InternalError
 from discreet.learn.drawn import Draws, Fit, Progress, told_apart
-from discreet.learn.ensemble import EPOCHS, STEPS, Ensemble, Evidence, Model, ensemble, telling
+from discreet.learn.ensemble import EPOCHS, STEPS, Ensemble, Evidence, Model, ensemble
+from discreet.learn.even import evenly
 from discreet.learn.features import Features, Floats, Ints, features
 from discreet.learn.kinds import Kinds
+from discreet.learn.score import Score
 from discreet.learn.swaps import Longs, swap
 from discreet.learn.view import View
 from discreet.values.coded import Coded, narrow
 
 FITTED, PIECE = 60_000, 50_000  # rows
 MEMBERS = (10, 40)  # fewest, most
-SCALES = (1.0, 0.5)  # of the spreads at which the two ensembles start
+SCALES = (1.2, 0.8)  # of the spreads at which the two ensembles start
 SWEEPS = 30
 THREADS = 2
 SAID = 40  # how often progress in drawing is told
+UNRELATED = "nothing in the groups speaks for a relation between quasi-identifiers and values: tables were drawn evenly"
 
 
 def learned(view: View, tables: int, random: np.random.Generator, progress: Progress, *, epochs: int = EPOCHS) -> Draws:
     """Draw tables by a model that is fitted to the view alone."""
     progress("fitting")
     kinds, columns = Kinds.among(view.held, view.values), [*view.quasi.values()]
-    evidence, known = _evidence(view, kinds, columns, random)
+    evidence, known, related = _evidence(view, kinds, columns, random)
+    if not related:
+        return evenly(view, tables, random, Fit("learned", notes=(UNRELATED,)))
     model = Model.of(known, kinds)
     half = -(-min(max(tables, MEMBERS[0]), MEMBERS[1]) // 2)
     one, other = random.spawn(2)
@@ -86,8 +91,8 @@ def _sample(view: View, random: np.random.Generator) -> Longs:
 
 def _evidence(
     view: View, kinds: Kinds, columns: Sequence[Coded], random: np.random.Generator
-) -> tuple[Evidence, Features]:
-    """What is learned from, and the features of rows: pairs of the columns that tell most by themselves."""
+) -> tuple[Evidence, Features, bool]:
+    """What is learned from, the features of rows with pairs of the columns that tell most, and whether any tells."""
     chosen = _sample(view, random)
     sizes = np.diff(view.starts)[chosen]
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -105,8 +110,9 @@ def _evidence(
         (pairs % kinds.size).astype(np.int32),
         counts.astype(np.float32),
     )
-    known = features(columns, telling(evidence, Model.of(alone, kinds), alone))
-    return replace(evidence, features=known.of(distinct)), known
+    score = Score.of(evidence, kinds.size, alone, random)
+    known = features(columns, score.columns)
+    return replace(evidence, features=known.of(distinct)), known, score.related
 
 
 def combined(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[npt.NDArray[Any]], Ints]:
