@@ -77,8 +77,8 @@ def plan(counts: IntArray, rule: Rule, secret: RandomSource, rounds: int) -> Int
     held, groups = by_group(planned, counts, starts), starts.size - 1
     draws = (2 if may_break(rule) else 1) * held.size // 2
     for _ in range(rounds if groups > 1 else 0):
-        bits = secret.words(draws // 2 + 1).view(np.uint32)
-        trade(held, starts, shuffle(secret.words(groups)), bits, rule, counts.size)
+        partners, bits = shuffle(secret.words(groups)), secret.words(draws // 2 + 1).view(np.uint32)
+        trade(held, starts, partners, bits, rule, counts.size)
     by_value(held, counts, starts, planned)
     return planned
 
