@@ -122,7 +122,7 @@ def test_rows_of_a_person_that_come_apart_are_in_one_group(tmp_path):
     assert (release.promise.person, release.promise.lots) == (None, 1)
     assert {"people", "people l = 2"} <= {check.name for check in verify(release.path).checks}
     assert sum(of for *_, of, _ in shown(release.path)) == 100
-    assert "rows of people who may have several" in (release.path / "README.md").read_text()
+    assert f"of {len(rows)} rows of people who may have several in" in (release.path / "README.md").read_text()
     files = b"".join(path.read_bytes() for path in release.path.iterdir())
     assert b"patient" not in files
     assert b"p17" not in files

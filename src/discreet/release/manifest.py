@@ -195,6 +195,8 @@ class Promise(_Model):
     @property
     def about(self) -> str:
         """How many rows there are, and of how many people."""
+        if self.lots is not None:
+            return f"{self.rows} rows of people who may have several"
         return f"{self.rows} people" if self.people is None else f"{self.rows} rows of {self.people} people"
 
     def told(self) -> str:

@@ -62,8 +62,8 @@ def _readme(manifest: Manifest) -> str:
     path = manifest.resource("generalized").path
     group, sensitive = quoted(promise.group), quoted(promise.sensitive_column)
     several = promise.lots is not None
-    size = f"{promise.rows} {'rows of people who may have several' if several else 'people'} in {promise.groups} groups"
-    each = "one row for each row of the table" if several else "one row per person"
+    size = f"{promise.about} in {promise.groups} groups"
+    each, held = ("one row for each row of the table", "rows") if several else ("one row per person", "people")
     text = f"""A generalized table of {size}, with the guarantee {promise.told()}.
 
 - `{path}`: {each}, with the box of the person's group: {", ".join(map(told_side, promise.boxes or ()))};
@@ -80,7 +80,7 @@ def _readme(manifest: Manifest) -> str:
     return (
         text
         + f"""
-How many people of each group hold each value, in DuckDB or any other SQL engine that reads the files; a group
+How many {held} of each group hold each value, in DuckDB or any other SQL engine that reads the files; a group
 counts for a condition wholly if its box lies inside, not at all if outside, and else by the part of the box inside:
 
 ```sql

@@ -29,7 +29,9 @@ SOME = f"{ROWS} WHERE node IN (SELECT value FROM json_each(?)) ORDER BY id"  # n
 WAITING = f"{ROWS} INDEXED BY rows_unpublished WHERE member = 0 AND node = ? AND published IS NULL ORDER BY id"
 MEMBERS = "SELECT node, point, sensitive FROM rows WHERE member = 1 ORDER BY node, id"
 MEMBER_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE member = 1 ORDER BY rows.node, id"
-UNPUBLISHED_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE published IS NULL ORDER BY id"
+UNPUBLISHED_KEYS = """
+    SELECT key FROM rows INDEXED BY rows_unpublished CROSS JOIN people USING (id) WHERE published IS NULL ORDER BY id
+"""
 SHOWN_IN = """
     SELECT wanted.key FROM wanted CROSS JOIN people ON people.key = wanted.key
     JOIN rows ON rows.node = people.node AND rows.id = people.id
