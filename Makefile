@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-
 # Second opinions, without the versions that they pin: what is used of them needs only what is there.
-ALONE_test := pycanon
+ALONE_test := pycanon mlcroissant
 ALONE_bench := anonypy
 # What the lowest versions are tried on: every room that calls a library, without the laws and the papers.
 LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publication tests/release tests/answer tests/audit tests/cli tests/engines

@@ -71,6 +71,7 @@ KEYS = (
     "harmless",
     "csv",
     "excel",
+    "about",
 )
 UNKNOWN = "is not a key of a policy; expected one of: " + ", ".join(f"`{key}`" for key in KEYS)
 

@@ -31,7 +31,7 @@ def memory_of(release: Release) -> str | None:
 
 def due(release: Release) -> int:
     """The bytes of memory that the files of a release are worth."""
-    return max(LEAST, TIMES * sum(resource.bytes for resource in release.manifest.resources))
+    return max(LEAST, TIMES * sum(release.bytes(resource.name) for resource in release.manifest.resources))
 
 
 def unpacks(release: Release) -> bool:

@@ -27,7 +27,9 @@ def show(
     opened = discreet.open_release(release)
     manifest, question = opened.manifest, example(opened.manifest)
     if json:
-        files = [{"path": each.path, "rows_of": each.name, "bytes": each.bytes} for each in manifest.resources]
+        files = [
+            {"path": each.path, "rows_of": each.name, "bytes": opened.bytes(each.name)} for each in manifest.resources
+        ]
         told = {"columns": [each._asdict() for each in columns(manifest)], "files": files, "example": question}
         printed.as_json({"release": release, "promise": opened.promise.model_dump(exclude_none=True), **told})
         return
@@ -38,7 +40,7 @@ def show(
     print()
     printed.as_table(
         ["file", "columns", "bytes"],
-        [[each.path, ", ".join(each.table.names()), f"{each.bytes:,}"] for each in manifest.resources],
+        [[each.path, ", ".join(each.table.names()), f"{opened.bytes(each.name):,}"] for each in manifest.resources],
         left=2,
     )
     print(f"\nAsk it, for example:\n  discreet ask {release} {_quoted(question)}")

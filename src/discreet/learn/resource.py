@@ -64,6 +64,7 @@ def learn(
         files,
         format=opened.manifest.resources[0].format,
         progress=progress,
+        about=opened.manifest.described,
         extend=extension(tables, model=model, progress=progress),
     )
 

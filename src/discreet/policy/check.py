@@ -9,6 +9,7 @@ from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
 from discreet.guarantees.harmless import is_value, unlike
 from discreet.partition import GONE
+from discreet.policy.about import about_mistakes
 from discreet.policy.meant import KEYS, WORDS, Meant
 from discreet.policy.method import SHOWN_BY_A_VAULT, is_number, method_mistakes, outside_a_vault, shown
 from discreet.policy.options import ignored_mistakes, option_mistakes
@@ -32,6 +33,7 @@ def mistakes(values: Mapping[str, Any]) -> list[Mistake]:
         *_tables(values),
         *_harmless(values),
         *_files(values),
+        *about_mistakes(values.get("about", {})),
         *accept_mistakes(values.get("accept", {})),
         *method_mistakes(meant),
         *option_mistakes(meant),

@@ -21,7 +21,7 @@ KEYS = (
     *("name", "identifiers", "person", "quasi", "sensitive", "drop"),
     *("guarantee", "partition", "publication", "missing_sensitive"),
     *("hierarchies", "ordered", "options", "join", "together", "accept", "harmless"),
-    *("csv", "excel"),
+    *("csv", "excel", "about"),
 )
 WORDS: dict[str, Sequence[str]] = {
     "partition": ("auto", *PARTITIONS),

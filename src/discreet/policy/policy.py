@@ -38,6 +38,7 @@ class Policy:
     the rows of a public table are found. `together` lists the quasi-identifiers that a slicing keeps together. `accept`
     names the warnings that were looked at, each with the reason why it may stay; `harmless` the sensitive values
     that need no protection. `csv` and `excel` say how the table's file is written, where it does not tell itself.
+    `about` has the title, description, licence and contact of the release.
     """
 
     quasi: Sequence[str]
@@ -58,6 +59,7 @@ class Policy:
     harmless: Sequence[Any] = ()
     csv: Mapping[str, Any] = field(default_factory=dict)
     excel: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
     name: str | None = None
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from discreet.guarantees.dominance import largest_share
 from discreet.guarantees.harmless import as_told, harmless
 from discreet.partition import PARTITIONS
 from discreet.policy import Given, Policy
+from discreet.policy.about import members
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axes, present
 from discreet.publication.default import settled
@@ -199,7 +200,8 @@ def _write(
     about |= publication.members(draft)
     promise = describe(draft.policy, **about, **more)
     files = publication.files(draft)
-    release = write(to, promise, files, format=format, progress=progress, watch=watch, extend=extend)
+    about = members(draft.policy.about)
+    release = write(to, promise, files, format=format, progress=progress, about=about, watch=watch, extend=extend)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
     return replace(release, withheld=draft.table.rows - rows - suppressed, suppressed=suppressed)
 

@@ -1,5 +1,7 @@
 """The releases before one: each is found by the digest of its manifest, which its successor names.
 
+A title or a licence that somebody adds to a manifest changes nothing of it: the digest is that of its core.
+
 Nothing is known of where they are but that somebody has put them beside the release, or says where.
 """
 
@@ -10,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from discreet.errors import ReleaseError
-from discreet.release.files import digest
-from discreet.release.manifest import MOST, NAME, Promise
+from discreet.release.files import content, digest, digest_of
+from discreet.release.manifest import MOST, NAME, Manifest, Promise
 
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 SEQUENCE = re.compile(r"[0-9a-f]{32}")
@@ -26,11 +28,22 @@ def shelf(places: Sequence[Path]) -> dict[str, Path]:
             raise ReleaseError(f"there is no folder `{place}`", hint="name the folder of a release, or of many")
         for path in (place, *_inside(place)):
             try:
-                if (path / NAME).stat().st_size <= MOST:
-                    found.setdefault(digest(path / NAME), path)
+                found.setdefault(identity(path), path)
             except OSError:  # no release, or not ours to read
                 continue
     return found
+
+
+def identity(folder: Path) -> str:
+    """The digest by which a release is known: of its manifest, without what describes it.
+
+    Of a manifest that cannot be read it is that of the file; raise `OSError` if there is none.
+    """
+    content(folder / NAME, most=MOST)
+    try:
+        return digest_of(Manifest.read(folder).core().to_json().encode())
+    except ReleaseError:
+        return digest(folder / NAME)
 
 
 def _inside(place: Path) -> Iterator[Path]:

@@ -41,6 +41,11 @@ def content(path: Path, *, most: int) -> bytes:
     return found
 
 
+def digest_of(text: bytes) -> str:
+    """The digest of a text as the manifest writes it."""
+    return "sha256:" + hashlib.sha256(text).hexdigest()
+
+
 def digest(path: Path) -> str:
     """The digest of a plain file as the manifest writes it."""
     with opened(path) as file:

@@ -68,7 +68,7 @@ class Resource(_Model):
     name: str
     path: str
     format: Literal["parquet", "csv"]
-    bytes: int
+    bytes: int | None = None  # of CSV files; validators of Data Packages cannot tell that of Parquet files
     hash: str
     table: TableSpec = Field(alias="schema")
 
@@ -218,15 +218,38 @@ class Promise(_Model):
 
 
 class Manifest(_Model):
-    """A release as its `datapackage.json` describes it."""
+    """A release as its `datapackage.json` describes it.
+
+    Between `name` and `resources` stands what whoever publishes it says of it; the rest is its `core`.
+    """
 
     schema_: str = Field(SCHEMA, alias="$schema")
     name: str
+    id: str | None = None
+    title: str | None = None
+    description: str | None = None
+    homepage: str | None = None
+    version: str | None = None
+    created: str | None = None
+    image: str | None = None
+    keywords: tuple[str, ...] | None = None
+    licenses: tuple[dict[str, Any], ...] | None = None
+    contributors: tuple[dict[str, Any], ...] | None = None
+    sources: tuple[dict[str, Any], ...] | None = None
     resources: tuple[Resource, ...]
     discreet: Promise
 
     def resource(self, name: str) -> Resource:
         return next(resource for resource in self.resources if resource.name == name)
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What whoever publishes it says of it."""
+        return {key: value for key in DESCRIPTIVE if (value := getattr(self, key)) is not None}
+
+    def core(self) -> Manifest:
+        """The same without that: what was published and what is promised."""
+        return self.model_copy(update=dict.fromkeys(DESCRIPTIVE))
 
     def to_json(self) -> str:
         return self.model_dump_json(indent=2, by_alias=True, exclude_none=True) + "\n"
@@ -261,6 +284,9 @@ class Manifest(_Model):
         raise ReleaseError(
             f"`{folder}` has a `{NAME}` with something missing or unexpected at `{where}`", hint="get the release anew"
         )
+
+
+DESCRIPTIVE = tuple(name for name in Manifest.model_fields if name not in {"schema_", "name", "resources", "discreet"})
 
 
 def slug(name: str) -> str:

@@ -49,6 +49,13 @@ class Release:
         """The path of one of the data files."""
         return self.path / self.manifest.resource(name).path
 
+    def bytes(self, name: str) -> int:
+        """The size of one of the data files; 0 if it is not there."""
+        try:
+            return self.file(name).stat().st_size
+        except OSError:
+            return 0
+
     @property
     def session(self) -> Session:
         """Where questions are answered: the release in a sealed engine, opened once for all threads."""
@@ -187,6 +194,6 @@ def damage(folder: Path, resource: Resource) -> str | None:
         return f"the file `{resource.path}` is missing"
     if not is_plain(path):
         return f"`{resource.path}` is not a plain file: a release holds no links, pipes or devices"
-    if path.stat().st_size != resource.bytes or digest(path) != resource.hash:
+    if resource.bytes not in (None, path.stat().st_size) or digest(path) != resource.hash:
         return f"the file `{resource.path}` is not the one that was published: its digest differs"
     return None

@@ -10,15 +10,16 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
 
 from discreet.errors import DiscreetError, ReleaseError, VerificationError
-from discreet.release import readme
+from discreet.release import portals, readme
 from discreet.release.files import digest
 from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.release import Release
@@ -64,6 +65,7 @@ class Watch:
 
 
 SILENT = Watch()
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def write(
@@ -73,23 +75,28 @@ def write(
     *,
     format: Literal["parquet", "csv"],
     progress: Callable[[str], None],
+    about: Mapping[str, Any] = NOTHING,
     watch: Watch | None = None,
     extend: Extend | None = None,
 ) -> Release:
-    """Write, extend by what is made of the files, verify, and only then publish under the name `to`."""
+    """Write, extend by what is made of the files, verify, and only then publish under the name `to`.
+
+    `about` has the members of a Data Package that describe it.
+    """
     watch = watch or SILENT
     with hidden(to, watch) as folder:
         progress("writing")
         with ThreadPoolExecutor(len(files)) as threads:
             resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
-        manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise)
+        manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
         (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
         if extend is not None:
             extended, file = extend(folder)
             resources = (*resources, _stored(file, folder, format))
-            manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended)
+            manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended, **about)
             (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
-        (folder / readme.NAME).write_text(readme.readme(manifest), encoding="utf-8")
+        for name, text in {readme.NAME: readme.readme(manifest), **portals.texts(manifest)}.items():
+            (folder / name).write_text(text, encoding="utf-8")
         progress("verifying")
         report = verify_alone(folder)
         if not report.ok:
@@ -130,7 +137,7 @@ def free(to: Path) -> None:
 def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
     path = folder / f"{file.name}.{format}"
     file.store(path)
-    size = path.stat().st_size
+    size = path.stat().st_size if format == "csv" else None
     return Resource(name=file.name, path=path.name, format=format, bytes=size, hash=digest(path), table=file.table)
 
 

@@ -15,8 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from discreet.errors import ReleaseError, VaultError
-from discreet.release.files import digest
-from discreet.release.manifest import NAME
+from discreet.release.chain import identity
 from discreet.release.verify import verify_alone
 from discreet.release.write import reveal
 from discreet.vault.store.store import VaultStore
@@ -84,6 +83,6 @@ def _gone(hidden: Path) -> bool:
 
 def _is(folder: Path, name: str) -> bool:
     try:
-        return digest(folder / NAME) == name
+        return identity(folder) == name
     except OSError:
         return False

@@ -21,13 +21,13 @@ import pyarrow as pa
 
 from discreet.errors import GuaranteeError, ReleaseError, UnacceptedError, VaultError, VerificationError
 from discreet.policy import Policy
+from discreet.policy.about import members
 from discreet.publication.generalization import files
 from discreet.publication.groups import sides
 from discreet.publication.publish import describe
 from discreet.release import Release
-from discreet.release.chain import shelf
-from discreet.release.files import digest
-from discreet.release.manifest import NAME, Manifest
+from discreet.release.chain import identity, shelf
+from discreet.release.manifest import Manifest
 from discreet.release.release import open_release
 from discreet.release.write import Watch, free, write
 from discreet.values.boxes import box_of
@@ -120,7 +120,7 @@ def make_release(
             store.record(found)
             database.run(
                 "UPDATE releases SET status = 'intended', digest = ? WHERE number = ?",
-                (digest(folder / NAME), number),
+                (identity(folder), number),
             )
 
     try:
@@ -130,6 +130,7 @@ def make_release(
             files(shown),
             format="parquet",
             progress=progress,
+            about=members(policy.about),
             watch=Watch(begun, verified, settled, withdrawn=lambda _: withdraw(store, number), ending="partial"),
         )
     except BaseException:
@@ -186,7 +187,7 @@ def _check_not_forked(sequence: str, before: Sequence[Past], places: Sequence[Pa
 def _check_untouched(number: int, place: Path, name: str) -> None:
     """Raise unless a release is as it was made."""
     try:
-        touched = digest(place / NAME) != name
+        touched = identity(place) != name
     except OSError:
         raise VaultError(
             f"release {number} of the vault is not at `{place}`, where it was made",

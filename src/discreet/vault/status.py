@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from discreet.errors import ReleaseError
 from discreet.policy import Policy
-from discreet.release.files import digest
-from discreet.release.manifest import NAME, Manifest
+from discreet.release.chain import identity
+from discreet.release.manifest import Manifest
+from discreet.release.release import damage
 from discreet.values.boxes import Box, codes_of
 from discreet.values.positions import values_at
 from discreet.vault.store.store import VaultStore
@@ -159,11 +160,10 @@ def _words(values: pa.Array) -> list[str | None]:
 
 
 def _there(path: Path, name: str) -> bool:
-    """Whether a release has its manifest, and every data file in its size; `verify` looks into the files."""
+    """Whether a release has its manifest and every data file, each with its digest; `verify` looks into the files."""
     try:
-        if digest(path / NAME) != name:
+        if identity(path) != name:
             return False
-        sizes = {path / of.path: of.bytes for of in Manifest.read(path).resources}
-        return all(file.is_file() and file.stat().st_size == size for file, size in sizes.items())
+        return all(damage(path, resource) is None for resource in Manifest.read(path).resources)
     except (OSError, ReleaseError):
         return False

@@ -79,7 +79,7 @@ def to_text(policy: Policy) -> str:
         value = plain(getattr(policy, key.name))
         if value not in (None, [], {}):
             values[key.name] = value
-    return json.dumps(values, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(values, indent=2, sort_keys=True, ensure_ascii=False, default=str) + "\n"
 
 
 def of_text(text: str) -> Policy:

@@ -9,8 +9,7 @@ from pathlib import Path
 from discreet.audit.sequence.pairs import Rule
 from discreet.errors import ReleaseError
 from discreet.release import Release
-from discreet.release.files import digest
-from discreet.release.manifest import NAME
+from discreet.release.chain import identity
 from discreet.release.release import open_release
 
 ONE_TABLE = "compare releases of one table, made under one policy"
@@ -35,7 +34,7 @@ def in_order(releases: Sequence[Release | str | Path]) -> list[Release]:
 
 def _check_manifests(opened: Sequence[Release]) -> None:
     """Raise if manifests say that the order is another one."""
-    places = {digest(release.path / NAME): place for place, release in enumerate(opened)}
+    places = {identity(release.path): place for place, release in enumerate(opened)}
     if len(places) < len(opened):
         raise ReleaseError("a release is named twice", hint="name each release of the table once, oldest first")
     for place, release in enumerate(opened):

@@ -9,6 +9,7 @@ Claim: verify_finds_planted_faults — a broken promise, a stray column, file, o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,16 +19,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from discreet.errors import ReleaseError
-from discreet.release import readme
+from discreet.release import portals, readme
 from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
-from discreet.release.files import content
+from discreet.release.files import content, is_plain
 from discreet.release.layouts import layout_of, manifest_fault
 from discreet.release.manifest import FORMAT, MOST, NAME, SCHEMA, Manifest, slug
 from discreet.release.release import damage
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
 from discreet.release.verify.likeness import LIKENESS
+from discreet.release.verify.relaid import says_the_same
 from discreet.release.verify.shares import out_of_place
+
+# What others put beside a release: licences, a citation, and what computers leave behind.
+BESIDE = re.compile(
+    r"(?i)(licen[cs]e|copying|notice|citation)(\.(md|txt|cff|html|pdf))?|\.ds_store|thumbs\.db|desktop\.ini"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +117,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
     """The manifest must say what a release's says, letter for letter, and nothing else."""
     promise = manifest.discreet
     wrong = None
-    if content(folder / NAME, most=MOST) != manifest.to_json().encode():
+    text = content(folder / NAME, most=MOST)
+    if text != manifest.to_json().encode() and not says_the_same(text, manifest):
         wrong = "it has members that a manifest does not have, or is not laid out as `discreet` writes it"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
         wrong = "its `$schema`, name or format version is not the one that a release has"
@@ -128,8 +136,16 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
         wrong = misplaced
     elif layout_of(promise).promises and not _promises_something(promise.guarantee):
         wrong = "its guarantee is empty, or has a threshold that no policy can set"
-    right = "what was published and what is promised, nothing else"
-    return check("manifest", wrong, right if promise.for_publication else "MADE WITH A SEED: NOT FOR PUBLICATION")
+    return check("manifest", wrong, _described(manifest))
+
+
+def _described(manifest: Manifest) -> str:
+    """What is said of a manifest that is as it should be."""
+    if not manifest.discreet.for_publication:
+        return "MADE WITH A SEED: NOT FOR PUBLICATION"
+    told = ", ".join(f"`{key}`" for key in manifest.described)
+    by = f"; described by {told}, which no digest covers" if told else ", nothing else"
+    return f"what was published and what is promised{by}"
 
 
 def _promises_something(guarantee: Mapping[str, float]) -> bool:
@@ -150,15 +166,23 @@ def _measurable(manifest: Manifest) -> bool:
 
 def _files(folder: Path, manifest: Manifest) -> Check:
     expected = {NAME, readme.NAME, *(resource.path for resource in manifest.resources)}
-    found = {entry.name for entry in folder.iterdir()}
+    found, made = {entry.name for entry in folder.iterdir()}, portals.texts(manifest)
+    welcome = {
+        name for name in found - expected if is_plain(folder / name) and (name in made or BESIDE.fullmatch(name))
+    }
     wrong = None
-    if stray := sorted(found - expected):
+    if stray := sorted(found - expected - welcome):
         wrong = f"a file that does not belong here: `{stray[0]}`"
     elif absent := sorted(expected - found):
         wrong = f"the file `{absent[0]}` is missing"
     elif not _holds(folder / readme.NAME, readme.readme(manifest).encode()):
         wrong = f"`{readme.NAME}` is not the one that belongs to the manifest"
-    return check("files", wrong, "the data files, the manifest and the README, nothing else")
+    right = "the data files, the manifest and what is made of it, nothing else"
+    beside = sorted(name for name in welcome if not _holds(folder / name, made.get(name, "").encode()))
+    if beside:
+        told = ", ".join(f"`{name}`" for name in beside)
+        right = f"the data files, the manifest and what is made of it; beside them, not looked into: {told}"
+    return check("files", wrong, right)
 
 
 def _holds(path: Path, expected: bytes) -> bool:

@@ -1,0 +1,21 @@
+"""What portals read of a release: the facts of the manifest once more, in the words of others. One form per file.
+
+They are made from the manifest alone, so the same manifest always gives the same text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from discreet.release.manifest import Manifest
+from discreet.release.portals.croissant import croissant
+from discreet.release.portals.dcat import dcat
+
+FORMS: Mapping[str, Callable[[Manifest], Mapping[str, Any]]] = {"croissant.json": croissant, "dcat.jsonld": dcat}
+
+
+def texts(manifest: Manifest) -> dict[str, str]:
+    """The files for portals, by their names."""
+    return {name: json.dumps(form(manifest), indent=2, ensure_ascii=False) + "\n" for name, form in FORMS.items()}
