@@ -47,7 +47,7 @@ Flags = npt.NDArray[np.bool_]
 # Eigenvalues of D^-½ A D^-½ (D = diag(n)) lie between 0 and 1; the variance of what is estimated along one has the
 # factor 1 over it. One below this cannot be told from rounding, and would be of no use if it could.
 NOTHING = 1e-9
-APART = 1e-6  # the part of a target, of its length, that may lie where nothing is told
+APART = 1e-3  # of a target, what may lie where nothing is told: so far off it is at most, whatever the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,14 +129,15 @@ class Design:
         return self._solved(expected)
 
     def told(self, targets: Floats) -> Flags:
-        """Whether each target is in the range of A, so that it can be estimated."""
+        """Whether each target is in the range of A, but for `APART`, so that it can be estimated."""
         if self.full:
             return np.ones(len(targets), np.bool_)
         found, vectors, scale = self._parts
         here = targets.reshape(-1, self.cells, self.values) * scale
         along = np.einsum("tci,cij->tcj", here, vectors) * (found > NOTHING)
         lost = here - np.einsum("tcj,cij->tci", along, vectors)
-        return np.asarray((lost**2).sum(axis=(1, 2)) <= APART**2 * (here**2).sum(axis=(1, 2)))
+        rows = np.divide(lost, scale, out=np.zeros_like(lost), where=scale > 0)
+        return np.asarray(np.abs(rows).sum(axis=(1, 2)) <= APART * np.abs(targets).sum(axis=1))
 
     def weights(self, targets: Floats) -> Floats:
         """W of every target and group."""
