@@ -232,6 +232,17 @@ def test_groups_can_be_told_apart_by_what_they_hold():
     assert smallest["mixed"][1] > 0.6
 
 
+def test_values_of_one_row_are_not_together():
+    """Two of them in one group could not be told apart: there are 40, so that by chance alone two would meet."""
+    counts, rule = np.array([60] * 15 + [1] * 40), rule_of({"l": 5}, range(55))
+    for seed in range(20):
+        groups = mixed.plan(counts, rule, RandomSource(seed), 3)
+        assert np.bincount(groups[900:]).max() == 1
+        assert spectrum(groups, np.repeat(np.arange(55), counts))[0] > 1e-6
+    many = mixed.plan(np.array([10] * 4 + [1] * 40), rule_of({"l": 4}, range(44)), RandomSource(1), 3)
+    assert np.bincount(many[40:]).max() > 1  # they are more than there are groups: nothing can be done
+
+
 def test_one_group_has_nobody_to_trade_with():
     groups = MIXED.assign([], np.arange(3, dtype=np.int32), Guarantee.of({"l": 3}, None, None, None), RandomSource(1))
     assert groups.tolist() == [0, 0, 0]

@@ -9,6 +9,7 @@ twice, that is a "curveball" trade (Verhelst, 2008; Strona et al., 2014). How ma
 and the guarantee: so `l` and beta stay kept, and sizes keep `k`. Where distinct values or a range are promised and
 would be broken, the two groups trade less: only values that one of them holds once and the other not at all, and
 neither the smallest nor the largest of a group. Harmless values are traded for harmless ones only.
+At last, groups that hold two values of one row each, which nobody could tell apart, trade until none does.
 Everything follows from the histogram and chance; which of a value's rows takes which place is drawn at the end.
 
 If `cells` are wanted, rows are brought together first, by the blind cuts of `local`, until a cell has fewer than two
@@ -37,6 +38,7 @@ from discreet.partition.spatial.local import cells as cut
 from discreet.values.random import RandomSource
 from discreet.values.rule import FAR, Rule, among, at_most, is_harmless, keeps
 
+PARTED = 30  # rounds to part values of one row: each parts half of those that are together
 ROUNDS = 6  # more make groups differ no more: `bench/mixed.py` prints it
 
 
@@ -79,8 +81,26 @@ def plan(counts: IntArray, rule: Rule, secret: RandomSource, rounds: int) -> Int
     for _ in range(rounds if groups > 1 else 0):
         partners, bits = shuffle(secret.words(groups)), secret.words(draws // 2 + 1).view(np.uint32)
         trade(held, starts, partners, bits, rule, counts.size)
+    places = np.repeat(np.arange(groups, dtype=np.int32), np.diff(starts))
+    for _ in range(PARTED):
+        partners = parted(np.bincount(places[counts[held] == 1], minlength=groups), secret)
+        if not partners.size:
+            break
+        trade(held, starts, partners, secret.words(draws // 2 + 1).view(np.uint32), rule, counts.size)
     by_value(held, counts, starts, planned)
     return planned
+
+
+def parted(singles: IntArray, secret: RandomSource) -> IntArray:
+    """Who is to trade with whom: each group that holds several values of one row, with one that holds none.
+
+    Two such values in one group could never be told apart.
+    """
+    crowded, others = np.flatnonzero(singles > 1), np.flatnonzero(singles == 0)
+    if not crowded.size:
+        return crowded
+    chosen = others[shuffle(secret.words(others.size))][: crowded.size]
+    return np.column_stack([crowded[: chosen.size], chosen]).astype(np.int32).ravel()
 
 
 @nb.njit(cache=True, nogil=True)
