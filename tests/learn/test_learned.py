@@ -130,6 +130,14 @@ def test_any_table_can_be_drawn(name: str) -> None:
     assert drawn.fit.model == "learned"
 
 
+def test_groups_that_are_too_large_are_drawn_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, _, _ = grown(320, 1.0)
+    monkeypatch.setattr("discreet.learn.learned.FITTED", GROUP - 1)
+    assert "too many to learn from" in draw(shown, 2, secret=1).fit.notes[0]
+    monkeypatch.setattr("discreet.learn.learned.FITTED", 40 * GROUP)
+    assert "too many to learn from" not in "".join(draw(shown, 2, secret=1).fit.notes)
+
+
 def test_many_values_are_kinds_and_said() -> None:
     shown, _ = view(*HARD["a value per row"])
     assert any("400 values of `pay` were told apart as 50 kinds" in note for note in draw(shown, 2, secret=1).fit.notes)

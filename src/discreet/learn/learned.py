@@ -33,6 +33,7 @@ SCALES = (1.2, 0.8)  # of the spreads at which the two ensembles start
 SWEEPS = 30
 THREADS = 2
 SAID = 40  # how often progress in drawing is told
+LARGE = f"every group has more than {FITTED:,} rows, too many to learn from: tables were drawn evenly"
 UNRELATED = "nothing in the groups speaks for a relation between quasi-identifiers and values: tables were drawn evenly"
 
 
@@ -40,7 +41,10 @@ def learned(view: View, tables: int, random: np.random.Generator, progress: Prog
     """Draw tables by a model that is fitted to the view alone."""
     progress("fitting")
     kinds, columns = Kinds.among(view.held, view.values), [*view.quasi.values()]
-    evidence, known, related = _evidence(view, kinds, columns, random)
+    chosen = _sample(view, random)
+    if not chosen.size:
+        return evenly(view, tables, random, Fit("learned", notes=(LARGE,)))
+    evidence, known, related = _evidence(view, kinds, columns, chosen, random)
     if not related:
         return evenly(view, tables, random, Fit("learned", notes=(UNRELATED,)))
     model = Model.of(known, kinds)
@@ -82,18 +86,16 @@ def _notes(view: View, kinds: Kinds, apart: float) -> tuple[str, ...]:
 
 
 def _sample(view: View, random: np.random.Generator) -> Longs:
-    """Groups to learn from, ascending: all, or as many as have `FITTED` rows."""
-    order = random.permutation(view.groups)
-    taken = np.cumsum(np.diff(view.starts)[order]) <= FITTED
-    taken[0] = True
-    return np.sort(order[taken])
+    """Groups to learn from, ascending: all, or as many as have `FITTED` rows; none that has more by itself."""
+    order, sizes = random.permutation(view.groups), np.diff(view.starts)
+    order = order[sizes[order] <= FITTED]
+    return np.sort(order[np.cumsum(sizes[order]) <= FITTED])
 
 
 def _evidence(
-    view: View, kinds: Kinds, columns: Sequence[Coded], random: np.random.Generator
+    view: View, kinds: Kinds, columns: Sequence[Coded], chosen: Longs, random: np.random.Generator
 ) -> tuple[Evidence, Features, bool]:
     """What is learned from, the features of rows with pairs of the columns that tell most, and whether any tells."""
-    chosen = _sample(view, random)
     sizes = np.diff(view.starts)[chosen]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.repeat(view.starts[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
