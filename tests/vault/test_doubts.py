@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -156,3 +157,16 @@ def test_only_warnings_are_accepted_and_with_a_reason(tmp_path, name, reason, ma
         with pytest.raises(PolicyError, match=match):
             vault.accept(name, reason)
         assert dict(vault.policy.accept) == LOOKS
+
+
+def test_a_vault_of_before_goes_on_once_it_is_accepted_that_it_looks(tmp_path):
+    """Its policy, which is kept for good, could not accept what nobody had warned of."""
+    policy = Policy(**{**PLAIN, "drop": "rest"})
+    with mock.patch("discreet.vault.vault.of_policy", return_value=()):
+        Vault.create(tmp_path / "vault", policy).close()
+    with Vault.open(tmp_path / "vault") as vault:
+        vault.append(table())
+        with pytest.raises(UnacceptedError, match="looks: a vault looks at sensitive values"):
+            vault.release(tmp_path / "release")
+        vault.accept("looks", "as it always did")
+        assert vault.release(tmp_path / "release", strict=True).warnings[0].reason == "as it always did"
