@@ -100,4 +100,5 @@ class Asking:
             )
             for number in range(len(self.question.aggregates))
         }
-        return {"frame": keys, **answers}
+        # a key without an answer is told by its absence, as the layout expects it; an answer has always a `least`
+        return {"frame": keys, **{name: each.filter(each.column("least").is_valid()) for name, each in answers.items()}}

@@ -18,6 +18,7 @@ from pyarrow import csv
 
 from discreet import ask, open_release
 from discreet.answer.estimators.learned import closed, learned, matched
+from discreet.answer.session import Session
 from discreet.errors import QueryError
 from discreet.learn import draws
 from discreet.release import Release
@@ -100,6 +101,20 @@ def test_groups_that_a_table_lacks_count_as_nobody(release: Release) -> None:
     assert any(
         note.startswith("a: in ") and note.endswith(told) for note in release.ask(sql, estimator="learned").notes
     )
+
+
+@pytest.mark.parametrize("accelerate", [False, True])
+def test_a_key_without_an_answer_counts_nobody(tmp_path: Path, *, accelerate: bool) -> None:
+    """COUNT(pay) of those whose pay is missing: 0, in the plan as in the compiled pass."""
+    private = pa.table({"age": [*range(8)], "pay": [1, None, 2, 1, 3, 2, 3, None]})
+    release = released(
+        tmp_path / "release", table=private, quasi=["age"], guarantee={"k": 4}, missing_sensitive="value"
+    )
+    sql = "SELECT pay, COUNT(pay) AS n, COUNT(*) AS c FROM microdata WHERE age < 9 GROUP BY pay"
+    with Session(release, accelerate=accelerate) as session:
+        for estimator in ("learned", "even"):
+            row = session.ask(sql, estimator=estimator).rows()[-1]
+            assert [row[name] for name in ("pay", "n", "n_low", "n_high", "c_low")] == [None, 0, 0, 0, 2]
 
 
 def test_tables_that_agree_do_not_make_a_count_certain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
