@@ -36,12 +36,12 @@ class Classes:
         return self.classes < self.values
 
 
-def classes(groups: Groups, cells: int) -> Classes | None:
+def classes(groups: Groups, cells: int, most: int = MOST) -> Classes | None:
     """The classes of a release; None if its values are too many, and have no order to put neighbours together by."""
     coded = groups.values
     rows = np.bincount(coded.codes, groups.n if groups.n.size else None, len(coded.values))
     found = (np.cumsum(rows > 0) - 1).astype(np.int32)  # codes that do not occur share a number, and no row
-    values, most = int((rows > 0).sum()), isqrt(MOST * MOST // cells)
+    values, most = int((rows > 0).sum()), isqrt(most * most // cells)
     if not is_ordered(coded.values.type):
         return Classes(np.maximum(found, 0), values, values) if values <= most else None
     most = min(most, max((groups.rows.size - 1) // (GROUPS * cells), 1))

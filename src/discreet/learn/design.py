@@ -83,19 +83,24 @@ class Design:
         return np.bincount(self.place, self.n, self.columns).astype(float)
 
     @cached_property
-    def _parts(self) -> tuple[Floats, Floats, Floats]:
+    def gram(self) -> Floats:
+        """A of every cell."""
+        found = np.zeros((self.cells, self.values, self.values))
+        multiply(self.first, self.place, self.n, self.size, self.values, found)
+        return found
+
+    @cached_property
+    def parts(self) -> tuple[Floats, Floats, Floats]:
         """Of every cell the eigenvalues and vectors of D^-½ A D^-½, and 1 / √n, 0 for values that it does not have."""
-        gram = np.zeros((self.cells, self.values, self.values))
-        multiply(self.first, self.place, self.n, self.size, self.values, gram)
         root = np.sqrt(self.totals).reshape(self.cells, self.values)
         scale = np.divide(1, root, out=np.zeros_like(root), where=root > 0)
-        found, vectors = np.linalg.eigh(gram * scale[:, :, None] * scale[:, None, :])
+        found, vectors = np.linalg.eigh(self.gram * scale[:, :, None] * scale[:, None, :])
         return found, vectors, scale
 
     @property
     def eigenvalues(self) -> Floats:
         """What is told of each contrast, from 0 (nothing) to 1 (all), by cell; 0 for a value that a cell lacks."""
-        return self._parts[0]
+        return self.parts[0]
 
     @cached_property
     def full(self) -> bool:
@@ -105,7 +110,7 @@ class Design:
     @cached_property
     def inverse(self) -> Floats:
         """A generalized inverse of A, cell by cell."""
-        found, vectors, scale = self._parts
+        found, vectors, scale = self.parts
         over = np.divide(1, found, out=np.zeros_like(found), where=found > NOTHING)
         inverse: Floats = np.einsum("cij,cj,ckj->cik", vectors, over, vectors, optimize=True)
         return inverse * scale[:, :, None] * scale[:, None, :]
@@ -132,7 +137,7 @@ class Design:
         """Whether each target is in the range of A, but for `APART`, so that it can be estimated."""
         if self.full:
             return np.ones(len(targets), np.bool_)
-        found, vectors, scale = self._parts
+        found, vectors, scale = self.parts
         here = targets.reshape(-1, self.cells, self.values) * scale
         along = np.einsum("tci,cij->tcj", here, vectors) * (found > NOTHING)
         lost = here - np.einsum("tcj,cij->tci", along, vectors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.answer.estimators.design import ByDesign
+from discreet.answer.estimators.design import ByDesign, Shrunk
 from discreet.answer.estimators.estimator import Estimated, Estimator
 from discreet.answer.estimators.even import Even
 from discreet.answer.estimators.learned import Learned
@@ -12,7 +12,7 @@ from discreet.words import nearest
 
 __all__ = ["ESTIMATORS", "Estimated", "Estimator", "check_known", "chosen"]
 
-ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even, ByDesign, Learned)}
+ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even, ByDesign, Shrunk, Learned)}
 
 
 def check_known(name: str | None) -> None:

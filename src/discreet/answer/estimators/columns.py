@@ -24,6 +24,11 @@ class Column:
     estimate: Floats
     stderr: Floats | None
 
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no estimate in any row."""
+        return bool(self.estimate.size) and bool(np.isnan(self.estimate).all())
+
     def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
         """An answer with these figures, and what is to be said of them."""
         low, high, even = (floats(answer.column(each)) for each in ("low", "high", "estimate"))
@@ -43,6 +48,11 @@ class Places:
 
     places: npt.NDArray[np.int64]
     values: pa.Array
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is no estimate in any row."""
+        return bool(self.places.size) and bool((self.places < 0).all())
 
     def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
         """The same, of values that need not be numbers."""

@@ -10,7 +10,7 @@ from discreet.answer.accelerate.accelerator import Held
 from discreet.answer.estimators.columns import Column, Places
 from discreet.answer.estimators.design import moments
 from discreet.answer.estimators.design.inverted import quantile_places
-from discreet.answer.estimators.design.linear import Numbers, averages, ratios, totals
+from discreet.answer.estimators.design.linear import Numbers, Way
 from discreet.answer.estimators.design.moments import numbered
 from discreet.answer.estimators.design.opened import Opened, Wanted
 from discreet.answer.estimators.estimator import Estimated
@@ -35,8 +35,16 @@ class Asked:
     """A question, as it is answered."""
 
     def __init__(
-        self, asking: Asking, promise: Promise, opened: Opened, wanted: Wanted, arguments: list[exp.Expr]
+        self,
+        name: str,
+        way: Way,
+        asking: Asking,
+        promise: Promise,
+        opened: Opened,
+        wanted: Wanted,
+        arguments: list[exp.Expr],
     ) -> None:
+        self._name, self._way = name, way
         self._asking, self._promise, self._opened, self._wanted = asking, promise, opened, wanted
         self._question, self._arguments = asking.question, arguments
         self._means: dict[exp.Expr | None, tuple[Held, Floats]] = {}
@@ -50,18 +58,23 @@ class Asked:
             aggregate, name = self._question.aggregates[number], f"answer_{number}"
             try:
                 found = self._column(aggregate, relations[name])
+                if found.nothing:
+                    raise NotEstimated("groups do not tell these values apart, or too few rows match")  # noqa: TRY301
             except NotEstimated as error:
                 others[number] = "even"
                 notes.append(f"{aggregate.name}: {error}; the estimate is that of `even`")
                 continue
             relations[name], told = found.put(relations[name], aggregate.name)
             notes += told
+            if aggregate.function in QUANTILES and self._name != "design":
+                others[number] = "design"
+                notes.append(f"{aggregate.name}: `{self._name}` has no quantiles; the estimate is that of `design`")
         return Estimated(self._asking.laid_out(relations), tuple(notes), others)
 
     def _column(self, aggregate: Aggregate, answer: pa.Table) -> Column | Places:
         function, argument = aggregate.function, aggregate.argument
         if function in EXTREMES:
-            raise NotEstimated("`design` tells nothing of single rows")
+            raise NotEstimated(f"`{self._name}` tells nothing of single rows")
         if argument is None or aggregate.side == "sensitive":
             return self._of_values(aggregate, answer)
         if function in QUANTILES:
@@ -70,8 +83,8 @@ class Asked:
         rows, keys = self._places(answer, "quasi", found.names), self._keys(answer)
         targets = self._wanted.counted(None)
         if function == "avg":
-            return averages(design, targets, means, rows, keys)
-        return totals(design, targets, means[:1] if function == "count" else means[1:], rows, keys)
+            return self._way.averages(design, targets, means, rows, keys)
+        return self._way.totals(design, targets, means[:1] if function == "count" else means[1:], rows, keys)
 
     def _of_values(self, aggregate: Aggregate, answer: pa.Table) -> Column | Places:
         """Aggregates of rows, or of what the sensitive column holds."""
@@ -79,11 +92,11 @@ class Asked:
         rows, keys = self._places(answer, "quasi", found.names), self._keys(answer)
         at = None if aggregate.argument is None else self._arguments.index(aggregate.argument)
         if aggregate.function == "count" or at is None:
-            return totals(design, self._wanted.counted(at), means, rows, keys)
+            return self._way.totals(design, self._wanted.counted(at), means, rows, keys)
         if aggregate.function == "sum":
-            return totals(design, self._wanted.summed(at), means, rows, keys)
+            return self._way.totals(design, self._wanted.summed(at), means, rows, keys)
         if aggregate.function == "avg":
-            return ratios(design, self._wanted.averaged(at), means, rows, keys)
+            return self._way.ratios(design, self._wanted.averaged(at), means, rows, keys)
         if not design.full:
             raise NotEstimated("some values cannot be told apart")
         held = self._wanted.matching * self._wanted.sought.present(at)

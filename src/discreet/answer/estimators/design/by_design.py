@@ -12,13 +12,15 @@ from typing import ClassVar, Self
 from sqlglot import exp
 
 from discreet.answer.answer import Basis
-from discreet.answer.estimators.design import moments, sought
+from discreet.answer.estimators.design import linear, moments, sought
 from discreet.answer.estimators.design.asked import Asked
+from discreet.answer.estimators.design.linear import Way
 from discreet.answer.estimators.design.opened import Opened, Wanted
 from discreet.answer.estimators.estimator import Estimated, Refused
 from discreet.answer.prepared import Asking
 from discreet.answer.question.question import Question
 from discreet.engines import Engine
+from discreet.learn.classes import MOST
 from discreet.release.manifest import Promise
 from discreet.release.release import Release
 
@@ -37,34 +39,42 @@ class ByDesign:
         "whatever the data, the truth lies within 2 stderr about 19 times in 20",
     )
 
+    most: ClassVar[int] = MOST  # values that are told apart
+
     def __init__(self, engine: Engine, promise: Promise, opened: Opened | None) -> None:
         self.engine, self.promise, self.opened = engine, promise, opened
+        self._way: Way | None = None
         self._wanted: dict[Hashable, Wanted] = {}
         if opened is not None:
             sought.load(engine, opened.values)
 
     @classmethod
     def why_not(cls, promise: Promise) -> Refused | None:
+        name = cls.basis.estimator
         match promise.randomness:
             case "dealt" | "cells":
                 return None
             case "near":
                 return Refused(
-                    f"`design` is not valid for groups of people who are alike, as `{promise.partition}` makes them: it"
+                    f"`{name}` is not valid for groups of people who are alike, as `{promise.partition}` makes them: it"
                     " takes it that chance alone brought rows to groups (on such groups, errors of 79 to 189 % were"
                     " measured)",
                     'use estimator "learned" or "even", or publish by the partition `mixed`',
                 )
             case None:
                 return Refused(
-                    "`design` needs a release that states by what chance rows came to their groups, and this one"
-                    " does not",
+                    f"`{name}` needs a release that states by what chance rows came to their groups, and this one does"
+                    " not",
                     'use estimator "even", or publish by the partition `mixed`',
                 )
 
     @classmethod
     def of(cls, engine: Engine, release: Release) -> Self:
-        return cls(engine, release.promise, Opened.of(engine, release))
+        return cls(engine, release.promise, Opened.of(engine, release, cls.most))
+
+    def way(self, opened: Opened) -> Way:  # noqa: ARG002
+        """How totals are estimated."""
+        return linear
 
     def answer(self, asking: Asking) -> Estimated:
         question = asking.question
@@ -76,7 +86,9 @@ class ByDesign:
             return Estimated(asking.direct(), (many,), dict.fromkeys(open_, "even"))
         arguments = _arguments(question)
         wanted = self.wanted(self.opened, question, arguments)
-        return Asked(asking, self.promise, self.opened, wanted, arguments).estimated(open_)
+        name, way = self.basis.estimator, self._way or self.way(self.opened)
+        self._way = way
+        return Asked(name, way, asking, self.promise, self.opened, wanted, arguments).estimated(open_)
 
     def explain(self, asking: Asking) -> list[str]:
         """Two queries, of quasi-identifiers and of values, and what is made of them."""

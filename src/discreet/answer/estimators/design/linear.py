@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,16 @@ class Ratio:
         return (self.both.spreads[keys] - self.above.spreads[keys] - self.below.spreads[keys]) / 2
 
 
+class Way(Protocol):
+    """How COUNT, SUM and AVG are estimated from the means of values; this module is one."""
+
+    def totals(self, design: Design, targets: Targets, means: Floats, rows: Numbers, keys: Numbers) -> Column: ...
+
+    def ratios(self, design: Design, ratio: Ratio, means: Floats, rows: Numbers, keys: Numbers) -> Column: ...
+
+    def averages(self, design: Design, targets: Targets, means: Floats, rows: Numbers, keys: Numbers) -> Column: ...
+
+
 def variance(design: Design, spreads: Floats, mean: Floats, squares: Floats) -> Floats:
     """The variance of totals, from estimates of the mean and the mean square of every value, in rows alike.
 
@@ -76,7 +87,7 @@ def totals(design: Design, targets: Targets, means: Floats, rows: Numbers, keys:
         estimate[~targets.told[keys]] = np.nan
         return estimate, np.sqrt(variance(design, targets.spreads[keys], mean, squares))
 
-    return _laid_out(design, some, rows, keys)
+    return laid_out(design, some, rows, keys)
 
 
 def ratios(design: Design, ratio: Ratio, means: Floats, rows: Numbers, keys: Numbers) -> Column:
@@ -93,7 +104,7 @@ def ratios(design: Design, ratio: Ratio, means: Floats, rows: Numbers, keys: Num
         error = np.sqrt(variance(design, np.maximum(left, 0), mean, mean)) / np.where(enough, below, 1)
         return ratio.start + ratio.scale * found, ratio.scale * error
 
-    return _laid_out(design, some, rows, keys)
+    return laid_out(design, some, rows, keys)
 
 
 def averages(design: Design, targets: Targets, means: Floats, rows: Numbers, keys: Numbers) -> Column:
@@ -110,10 +121,10 @@ def averages(design: Design, targets: Targets, means: Floats, rows: Numbers, key
         error = np.sqrt(variance(design, targets.spreads[keys], total - part * count, left))
         return found, error / np.where(enough, below, 1)
 
-    return _laid_out(design, some, rows, keys)
+    return laid_out(design, some, rows, keys)
 
 
-def _laid_out(
+def laid_out(
     design: Design, some: Callable[[Numbers, Numbers], tuple[Floats, Floats]], rows: Numbers, keys: Numbers
 ) -> Column:
     """All rows of an answer, as many at a time as fit."""

@@ -13,7 +13,7 @@ from discreet.answer.estimators.design.linear import Ratio, Targets
 from discreet.answer.estimators.design.sought import Sought
 from discreet.engines import Engine
 from discreet.errors import ReleaseError
-from discreet.learn.classes import Classes, classes
+from discreet.learn.classes import MOST, Classes, classes
 from discreet.learn.design import Design, Floats
 from discreet.learn.view import present
 from discreet.release.cache import Cache
@@ -36,7 +36,7 @@ class Opened:
     held: Floats
 
     @classmethod
-    def of(cls, engine: Engine, release: Release) -> Opened | None:
+    def of(cls, engine: Engine, release: Release, most: int = MOST) -> Opened | None:
         """None if there are too many values to be told apart."""
         promise = release.promise
         groups = read_groups(engine, promise, Cache.of(release))
@@ -48,7 +48,7 @@ class Opened:
         groups = groups._replace(values=present(groups.values))
         cells = promise.cells or (promise.groups,)
         cell = np.repeat(np.arange(len(cells), dtype=np.int32), cells)
-        found = classes(groups, len(cells))
+        found = classes(groups, len(cells), most)
         if found is None:
             return None
         values = groups.values.values
@@ -64,8 +64,8 @@ class Opened:
         if not self.classes.binned:
             return None
         return (
-            f"`design` takes the {self.classes.values:,} sensitive values together in {self.classes.classes:,} bins of"
-            " neighbours, since there are too many for its groups: unbiased if rows in a bin match alike"
+            f"the {self.classes.values:,} sensitive values are too many to be told apart, and are taken together in"
+            f" {self.classes.classes:,} bins of neighbours: that is right if rows in a bin match alike"
         )
 
     def by_class(self, wanted: Floats) -> Floats:
