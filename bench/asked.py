@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 from sqlglot import exp
 
 from census import Private, coded
-from discreet.answer.estimators.design.linear import Targets, totals
+from discreet.answer.estimators.design import linear
+from discreet.answer.estimators.design.linear import Targets, Way
 from discreet.answer.estimators.design.opened import Opened
 from discreet.learn.plausible import Plausible
 from discreet.release import Release
@@ -148,18 +149,18 @@ class Shown:
         estimate, variance, _, _ = np.array(found).T
         return Answers(estimate, np.sqrt(variance))
 
-    def design(self, asked: Sequence[Question], opened: Opened) -> Answers:
+    def design(self, asked: Sequence[Question], opened: Opened, way: Way = linear) -> Answers:
         """The regression on groups, many questions at a time, each as if it were a key of one question."""
-        parts = [self._regressed(asked[at : at + BATCH], opened) for at in range(0, len(asked), BATCH)]
+        parts = [self._regressed(asked[at : at + BATCH], opened, way) for at in range(0, len(asked), BATCH)]
         return Answers(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def _regressed(self, asked: Sequence[Question], opened: Opened) -> tuple[Floats, Floats]:
+    def _regressed(self, asked: Sequence[Question], opened: Opened, way: Way) -> tuple[Floats, Floats]:
         hits, several, design = [self.hits(each) for each in asked], np.arange(len(asked)), opened.design
         groups, keys = np.arange(self.rows.size) * len(asked), np.tile(several.astype(np.int32), self.rows.size - 1)
         amounts = np.stack(hits, axis=1).reshape(-1, 1).astype(np.float64)
         means = design.means(design.gather(groups, keys, amounts, len(asked)))
         targets = Targets.of(design, opened.by_class(np.array([each.inside for each in asked], np.float64)))
-        found = totals(design, targets, means, several, several)
+        found = way.totals(design, targets, means, several, several)
         pairs = zip(hits, asked, strict=True)
         low, high = np.array(
             [_even(hit, self.rows, self.held, self.values, self.n, each.inside)[2:] for hit, each in pairs]

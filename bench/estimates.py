@@ -28,16 +28,19 @@ import discreet
 from asked import DIMENSIONS, Answers, Drawn, Question, Shown, cells, check, questions, together
 from census import SOURCES, Private, private
 from discreet.answer.estimators.design.opened import Opened
+from discreet.answer.estimators.design.shrunk import Shrunken
 from discreet.engines import connect
+from discreet.learn.shrunk import Shrinkage
 from discreet.release import Release
 from discreet.release.relations import load_files
+from discreet.values.columns import is_ordered
 from measure import verdict
 from targets import Cell, Figures, Measured, verdicts
 
 SEED, CHECKED, TABLES = 14, 1, 20
 TIMED = 12  # questions that are asked to see how long it takes
 LIMITS = {"design": 1.5, "fit": 60.0}  # times `even`; seconds for 20 tables of at most 300,000 rows
-ESTIMATORS = ("even", "design", "learned")
+ESTIMATORS = ("even", "design", "shrunk", "learned")
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Method:
 METHODS = {
     "anatomize": Method("anatomize"),
     "deal": Method("deal"),
-    "mixed": Method("mixed", ("even", "design"), releases=5),
-    "cells": Method("mixed", ("even", "design"), {"cells": 32}, releases=5),
+    "mixed": Method("mixed", ("even", "design", "shrunk"), releases=5),
+    "cells": Method("mixed", ("even", "design", "shrunk"), {"cells": 32}, releases=5),
     "local": Method("local", ("even", "learned")),
     "fitted": Method("local", ("even", "learned"), {"cuts": "fitted"}),
 }
@@ -96,6 +99,13 @@ class Asked:
 
     def design(self, asked: Sequence[Question]) -> Answers:
         return self.shown.design(asked, self.opened)
+
+    def shrunk(self, asked: Sequence[Question]) -> Answers:
+        return self.shown.design(asked, self.opened, self.shrunken)
+
+    @cached_property
+    def shrunken(self) -> Shrunken:
+        return Shrunken(Shrinkage(self.opened.design, is_ordered(self.opened.values.type)))
 
     @cached_property
     def opened(self) -> Opened:

@@ -67,13 +67,25 @@ class Ratio:
 
 FOLLOW, DEALT = ("local", "fitted"), ("mixed", "cells")  # the methods that estimators are meant for
 TARGETS: tuple[Covered | Ratio, ...] = (
-    *(Covered((method, "design"), 0.93) for method in DEALT),
+    *(Covered((method, each), 0.93) for each in ("design", "shrunk") for method in DEALT),
     *(Covered((method, "learned"), 0.88) for method in FOLLOW),
     *(Ratio((method, "learned"), (method, "even"), 0.55, ("OCC",)) for method in FOLLOW),
     *(Ratio((method, "learned"), (method, "even"), 0.65, ("SAL",)) for method in FOLLOW),
-    *(Ratio((method, "design"), ("anatomize", "even"), 0.55, REAL, ("sets",)) for method in DEALT),
-    *(Ratio((method, "design"), ("anatomize", "even"), 0.3, REAL, ("ranges",)) for method in DEALT),
-    *(Ratio((method, "design"), (method, "even"), 1.1, ("unrelated",)) for method in DEALT),
+    *(
+        Ratio((method, each), ("anatomize", "even"), 0.55, REAL, ("sets",))
+        for each in ("design", "shrunk")
+        for method in DEALT
+    ),
+    *(
+        Ratio((method, each), ("anatomize", "even"), 0.3, REAL, ("ranges",))
+        for each in ("design", "shrunk")
+        for method in DEALT
+    ),
+    *(
+        Ratio((method, each), (method, "even"), 1.1, ("unrelated",))
+        for each in ("design", "shrunk")
+        for method in DEALT
+    ),
     *(Ratio((method, "learned"), (method, "even"), 1.1, ("unrelated",)) for method in FOLLOW),
 )
 

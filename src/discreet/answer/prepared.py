@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -30,15 +30,18 @@ class Prepared:
     sql: str
     guards: tuple[str, ...]
     constants: tuple[str, ...] = ()
+    texts: dict[str, str] = field(default_factory=dict)  # of other queries of the plan, which all of a shape share
 
     def about(self, question: Question, constants: list[str]) -> Prepared:
         """The same for a question of this shape, which has such constants."""
         sql, *guards = (filled(text, constants) for text in (self.sql, *self.guards))
         return replace(self, question=question, sql=sql, guards=tuple(guards), constants=tuple(constants))
 
-    def text(self, query: exp.Expr, dialect: type[Dialect]) -> str:
-        """Another query over the relations of the plan."""
-        return filled(query.sql(dialect=dialect, pretty=True), [*self.constants])
+    def wide(self, dialect: type[Dialect]) -> str:
+        """The query of all relations of the plan at once."""
+        if "wide" not in self.texts:
+            self.texts["wide"] = self.plan.wide.sql(dialect=dialect, pretty=True)
+        return filled(self.texts["wide"], [*self.constants])
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Asking:
     def _planned(self) -> dict[str, pa.Table]:
         """All relations of the plan, from one query."""
         self.ready()
-        found = self.engine.run(self.prepared.text(self.prepared.plan.wide, self.engine.dialect))
+        found = self.engine.run(self.prepared.wide(self.engine.dialect))
         keys = found.select(range(max(len(self.question.keys), 1)))
         answers = {
             f"answer_{number}": pa.table(

@@ -24,7 +24,7 @@ def ask(
     ] = False,
     estimator: Annotated[
         str | None,
-        typer.Option(help="What makes the estimate: even, design or learned; else what the release names."),
+        typer.Option(help="What makes the estimate: even, design, shrunk or learned; else what the release names."),
     ] = None,
     table: Annotated[
         list[str] | None,

@@ -24,7 +24,9 @@ Permutations of different values are independent, so these add up:
 
     Var  = Σ_s c_s v_s        c_s = n_s / (n_s - 1) · Σ_places of s (w_g - t_s / n_s)²,  v_s = mean of y² - m_s²
 
-Contrasts of values that every group has in the same proportions cannot be told apart: then t is not in the range.
+Contrasts of values that every group has in the same proportions cannot be told apart: then t is not in the range. Two
+values that one row each holds, both in one group, are such a contrast. A⁺ takes them as alike, and what a target is
+off by if they are not is part of c: a variance of v for each unit of squared length, as for any rows.
 Source: Goodman, "Ecological regressions and behavior of individuals" (1953); here the design makes its assumption true.
 Cost: to open, the squares of the values of each group, and the cube of the values; to gather, the values of each group.
 Claim: design_is_unbiased — the mean of T̂ over all deals of a plan is T, and its variance is Var.
@@ -48,6 +50,7 @@ Flags = npt.NDArray[np.bool_]
 # factor 1 over it. One below this cannot be told from rounding, and would be of no use if it could.
 NOTHING = 1e-9
 APART = 1e-3  # of a target, what may lie where nothing is told: so far off it is at most, whatever the data
+SLIGHT = 0.1  # the part of a variance, and of all values, that may be due to what is not told
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,16 +136,31 @@ class Design:
         """m̂, from `e`; both have a last axis of values."""
         return self._solved(expected)
 
+    @property
+    def nearly_full(self) -> bool:
+        """Whether all values can be told apart but for a few, such as two in one group that no other group has."""
+        return int((self.eigenvalues > NOTHING).sum()) >= (1 - SLIGHT) * int((self.totals > 0).sum())
+
     def told(self, targets: Floats) -> Flags:
         """Whether each target is in the range of A, but for `APART`, so that it can be estimated."""
-        if self.full:
-            return np.ones(len(targets), np.bool_)
-        found, vectors, scale = self.parts
-        here = targets.reshape(-1, self.cells, self.values) * scale
-        along = np.einsum("tci,cij->tcj", here, vectors) * (found > NOTHING)
-        lost = here - np.einsum("tcj,cij->tci", along, vectors)
+        lost, scale = self._lost(targets), self.parts[2]
         rows = np.divide(lost, scale, out=np.zeros_like(lost), where=scale > 0)
         return np.asarray(np.abs(rows).sum(axis=(1, 2)) <= APART * np.abs(targets).sum(axis=1))
+
+    def nearly_told(self, targets: Floats, spreads: Floats) -> Flags:
+        """The same, or but for a part that hardly matters beside the variance, which includes it: see `spreads`."""
+        slight = (self._lost(targets) ** 2).sum(axis=(1, 2)) <= SLIGHT * spreads.sum(axis=1)
+        return np.asarray(self.told(targets) | slight)
+
+    def _lost(self, targets: Floats) -> Floats:
+        """What of each target is not told, in units of D^-½."""
+        found, vectors, scale = self.parts
+        here = targets.reshape(-1, self.cells, self.values) * scale
+        if self.full:
+            return np.zeros_like(here)
+        along = np.einsum("tci,cij->tcj", here, vectors) * (found > NOTHING)
+        lost: Floats = here - np.einsum("tcj,cij->tci", along, vectors)
+        return lost
 
     def weights(self, targets: Floats) -> Floats:
         """W of every target and group."""
@@ -151,7 +169,7 @@ class Design:
         return found
 
     def spreads(self, targets: Floats) -> Floats:
-        """C of every target and value."""
+        """The c of every target and value; of one not told, with the square of what it is off by if v is 1."""
         totals = self.totals
         mean = np.divide(targets, totals, out=np.zeros_like(targets), where=totals > 0)
         found = np.zeros_like(targets)

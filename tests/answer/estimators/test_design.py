@@ -140,6 +140,20 @@ def test_values_that_no_group_tells_apart_are_estimated_evenly(tmp_path):
     assert median.notes == ("q: some values cannot be told apart; the estimate is that of `even`",)
 
 
+def test_a_few_rare_values_that_share_a_group_do_not_spoil_the_rest(table, groups, tmp_path):
+    """Two salaries that nobody else has, in one group: nobody can tell whose is whose, and it hardly matters."""
+    salary = table["salary"].to_numpy().copy()
+    salary[np.flatnonzero(groups == 3)[:2]] = [90000, 95000]
+    changed = table.set_column(3, "salary", pa.array(salary))
+    release = dealt(changed, groups, tmp_path / "release")
+    answer = release.ask("SELECT AVG(salary) AS m, MEDIAN(salary) AS q FROM microdata WHERE school = 7")
+    assert answer.estimators == {"m": "design", "q": "design"}
+    [row] = answer.rows()
+    assert abs(row["m"] - salary[table["school"].to_numpy() == 7].mean()) < 3 * row["m_stderr"]
+    alone = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE school = 7 AND salary = 90000")
+    assert alone.estimators == {"n": "even"}
+
+
 def test_many_neighbours_are_taken_together_and_that_is_said(tmp_path):
     rng = np.random.default_rng(4)
     school = rng.integers(0, 8, ROWS)

@@ -97,7 +97,7 @@ class Asked:
             return self._way.totals(design, self._wanted.summed(at), means, rows, keys)
         if aggregate.function == "avg":
             return self._way.ratios(design, self._wanted.averaged(at), means, rows, keys)
-        if not design.full:
+        if not design.nearly_full:
             raise NotEstimated("some values cannot be told apart")
         held = self._wanted.matching * self._wanted.sought.present(at)
         ranks, values = ranked(whole(self._wanted.sought.arguments[at]))

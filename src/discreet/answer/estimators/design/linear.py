@@ -31,7 +31,8 @@ class Targets:
 
     @classmethod
     def of(cls, design: Design, wanted: Floats) -> Targets:
-        return cls(wanted, design.told(wanted), design.spreads(wanted))
+        spreads = design.spreads(wanted)
+        return cls(wanted, design.nearly_told(wanted, spreads), spreads)
 
 
 @dataclass(frozen=True, eq=False)
