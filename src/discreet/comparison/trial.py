@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +44,7 @@ from discreet.publication.source import opened_with
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS as SHOW_ROWS
 from discreet.release.layouts import layout_of
+from discreet.release.manifest import Estimator
 from discreet.scratch import workplace
 from discreet.table import Table
 from discreet.warnings import minimality
@@ -227,12 +228,12 @@ def _first_rows(table: Table) -> pa.Table:
 
 
 def _valid(release: Release, *, learned: bool) -> list[str]:
-    """The estimators that a release can be asked by."""
+    """The estimators that a release can be asked by, and that a manifest may name."""
     promise = release.promise
     if layout_of(promise).matching != "counted":
         return ["even"]
-    valid = [name for name, estimator in ESTIMATORS.items() if estimator.why_not(promise) is None]
-    return [name for name in valid if learned or name != "learned"]
+    valid = [name for name in get_args(Estimator) if ESTIMATORS[name].why_not(promise) is None]
+    return sorted((name for name in valid if learned or name != "learned"), key=[*ESTIMATORS].index)
 
 
 def _told(name: str, release: Release, seconds: float) -> Outcome:
