@@ -186,3 +186,18 @@ def test_what_cannot_be_learned_from_is_refused(carrying: Release, tmp_path: Pat
         learn(tmp_path / "release", tables=2, model="even")
     with pytest.raises(InputError, match="plausible tables are 2 to 1,000"):
         extension(0)
+
+
+@pytest.mark.parametrize("name", ["n", "N", "key_0", "value", "grp", "drawn 1", "pay_1"])
+def test_columns_of_any_name_are_verified_and_asked(name: str, tmp_path: Path) -> None:
+    private = table().rename_columns([name, "town", "pay"])
+    release = released(tmp_path / "release", table=private, quasi=[name, "town"])
+    made = learn(release, tables=2, model="even")
+    assert failed(made.path) == {}
+    older = made.ask(f'SELECT COUNT(*) FROM microdata WHERE "{name}" >= 40 AND pay >= 0').to_arrow().to_pylist()
+    answer = made.ask(f'SELECT town, SUM("{name}") AS years, COUNT(DISTINCT pay) FROM microdata GROUP BY town')
+    assert older[0]["count"] == sum(age >= 40 for age in private[name].to_pylist())
+    ages = Counter[Any]()
+    for row in private.to_pylist():
+        ages[row["town"]] += row[name]
+    assert {row["town"]: row["years"] for row in answer.to_arrow().to_pylist()} == ages

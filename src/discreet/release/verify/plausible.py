@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from discreet.engines import Engine
 from discreet.release.layouts.file import column, named
@@ -20,13 +20,12 @@ def plausible(engine: Engine, promise: Promise) -> Iterator[Check]:
     """The rows are those of the release, and in every table every group holds its values, as often as it has them."""
     if promise.plausible is None:
         return
-    tables, shown = drawn(promise), [column(name) for name in (promise.group, *promise.shown)]
-    rows = exp.select(*shown, "1 AS n").from_("qit")
-    held = exp.select(column("grp"), column("value"), column("n")).from_("st")
+    tables, shown = drawn(promise), [promise.group, *promise.shown]
+    rows, held = _counted("qit", shown, exp.Literal.number(1)), _counted("st", ["grp", "value"], column("n"))
     wrong = None
     if not _same_types(engine, promise):
         wrong = "its columns have other types than the files that they were drawn from"
-    elif _unlike(engine, rows, [promise.group, *promise.shown]):
+    elif _unlike(engine, rows, shown):
         wrong = "its rows are not the rows of the release"
     else:
         broken = sum(_unlike(engine, held, [promise.group, name]) > 0 for name in tables)
@@ -43,12 +42,16 @@ def _same_types(engine: Engine, promise: Promise) -> bool:
     )
 
 
+def _counted(relation: str, names: list[str], times: exp.Expr) -> exp.Select:
+    """How often there is what under names of our own: a column of the table may have any, `n` too."""
+    keys = [exp.alias_(column(name), f"key_{at}") for at, name in enumerate(names)]
+    return exp.select(*keys, exp.alias_(times, "n")).from_(named(relation))
+
+
 def _unlike(engine: Engine, meant: exp.Select, names: list[str]) -> int:
     """How many combinations there are not as often in the columns of plausible tables as they should be."""
-    found = exp.select(*map(column, names), "-1").from_(named(f"{NAME} file"))
-    both = exp.union(meant, found, distinct=False).subquery("both")
-    keys = [exp.Literal.number(number) for number in range(1, len(names) + 1)]
-    counted = exp.select(*(column(each) for each in meant.named_selects[:-1])).from_(both)
-    counted = counted.group_by(*keys).having(parse_one("SUM(n) <> 0", dialect="duckdb"))
+    both = exp.union(meant, _counted(f"{NAME} file", names, exp.Literal.number(-1)), distinct=False).subquery("both")
+    keys = [f"key_{at}" for at in range(len(names))]
+    counted = exp.select(*keys).from_(both).group_by(*keys).having("SUM(n) <> 0")
     [[number]] = engine.run(exp.select("COUNT(*)").from_(counted.subquery("uneven"))).to_pydict().values()
     return int(number)

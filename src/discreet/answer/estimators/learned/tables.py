@@ -15,6 +15,7 @@ from discreet.engines import Engine
 from discreet.errors import QueryError
 from discreet.release.layouts.file import column, named
 from discreet.release.release import Release
+from discreet.values.names import fresh
 
 TOGETHER = "plausible tables"
 
@@ -37,7 +38,7 @@ class Tables:
             )
         carried = release.promise.plausible
         found = release.plausible(progress=hurry) if carried is None else release.plausible(carried.tables)
-        columns = [f"drawn {number}" for number in range(1, len(found) + 1)]
+        columns = [fresh(f"drawn {number}", found.shown.column_names) for number in range(1, len(found) + 1)]
         engine.load(TOGETHER, found.beside(columns), keep=False)
         names = tuple(f"plausible {number}" for number in range(1, len(found) + 1))
         for name, drawn in zip(names, columns, strict=True):
