@@ -36,7 +36,7 @@ class ByDesign:
     basis: ClassVar[Basis] = Basis(
         "design",
         "chance alone brought the rows of each value to their groups, as the release states",
-        "whatever the data, the truth lies within 2 stderr about 19 times in 20",
+        "whatever the data, the truth lies within 2 stderr about 19 times in 20 if more than a few rows match",
     )
 
     most: ClassVar[int] = MOST  # values that are told apart

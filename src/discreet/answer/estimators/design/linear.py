@@ -64,7 +64,9 @@ def variance(design: Design, spreads: Floats, mean: Floats, squares: Floats) -> 
     """The variance of totals, from estimates of the mean and the mean square of every value, in rows alike.
 
     The square of an estimated mean is too large by its own variance, about `Design.noise` times that of all rows. What
-    is left can be less than nothing, or more than if all values had one mean: then it is the latter.
+    is left can be less than nothing, or more than if all values had one mean: then it is the latter. Where so few rows
+    match that their estimated share is outside of 0 to 1, that is less than nothing, too: then it is the variance if
+    every value had the mean of all rows, which is known. So it is 0 only if weights or rows do not differ.
     """
     totals = design.totals / design.totals.sum()
     pooled = np.maximum(squares @ totals - (mean @ totals) ** 2, 0)
@@ -73,7 +75,7 @@ def variance(design: Design, spreads: Floats, mean: Floats, squares: Floats) -> 
     share = np.divide((spreads * mean).sum(axis=1), every, out=np.zeros_like(every), where=every > 0)
     most: Floats = np.maximum((spreads * squares).sum(axis=1) - every * share**2, 0)
     found: Floats = np.where(own > 0, np.minimum(own, most), most)
-    return found
+    return np.where(found > 0, found, pooled * every)
 
 
 def totals(design: Design, targets: Targets, means: Floats, rows: Numbers, keys: Numbers) -> Column:
