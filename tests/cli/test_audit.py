@@ -61,7 +61,19 @@ def test_what_cuts_that_were_not_made_tell(run, tmp_path):
         "without them, guesses inside each group are right for 50.0% of all.\n"
     )
     _, out, _ = run("audit", made, "--json")
-    assert json.loads(out)["minimality"] == {"certain": 0, "unique": 0, "blind": 0.5}
+    assert json.loads(out)["minimality"] == {"certain": 0, "unique": 0, "blind": 0.5, "supposing": None}
+
+
+def test_what_an_attack_supposes_is_said(run, tmp_path):
+    rules = discreet.Policy(
+        quasi=["q"], sensitive="s", guarantee={"l": 2}, partition="mondrian", options={"cuts": "fitted"}
+    )
+    table = pa.table({"q": [7, 7, 7, 7], "s": [1, 2, 3, 4]})
+    made = discreet.publish(table, rules, to=tmp_path / "fitted", seed=1).path
+    _, out, _ = run("audit", made)
+    assert "This supposes that `mondrian` cut by its usual options" in out
+    _, out, _ = run("audit", made, "--json")
+    assert "hierarchy" in json.loads(out)["minimality"]["supposing"]
 
 
 def test_no_release(run, tmp_path):

@@ -99,7 +99,12 @@ def audit(
     if json:
         told: dict[str, Any] = {}
         if cuts is not None:
-            told["minimality"] = {"certain": cuts.people, "unique": cuts.named, "blind": cuts.blind}
+            told["minimality"] = {
+                "certain": cuts.people,
+                "unique": cuts.named,
+                "blind": cuts.blind,
+                "supposing": cuts.supposing,
+            }
         if guessed is not None:
             told["learner"] = guessed
         show.as_json({"release": release, "metrics": found, **told})
@@ -109,6 +114,8 @@ def audit(
         whose = counted(cuts.people, "person's value is", "people's values are")
         print(f"\nMinimality attack: {whose} certain from the cuts that were not made, {cuts.named:,} of them unique;")
         print(f"without them, guesses inside each group are right for {cuts.blind:.1%} of all.")
+        if cuts.supposing is not None:
+            print(f"This supposes that {cuts.supposing}; the release does not say so.")
     if guessed is not None:
         _print_guessed(guessed)
 

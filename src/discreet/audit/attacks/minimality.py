@@ -47,6 +47,7 @@ class Found:
     values: pa.Array  # missing where nothing is certain
     unique: npt.NDArray[np.bool_]  # whether no other row looks like it
     blind: float
+    supposing: str | None = None  # what the release does not say, and certainty stands on
 
     @property
     def people(self) -> int:
@@ -82,7 +83,7 @@ def attack(release: Release) -> Found | None:
     known = find(promise.partition, seen, groups, histograms, promise.guarantee, places)
     shown = values.decode(np.where(known < 0, len(values.domain), known))
     right = float(np.sum(counts.astype(np.float64) ** 2 / np.bincount(groups)[histograms[0]]) / groups.size)
-    return Found(known >= 0, shown, unique(quasi), right)
+    return Found(known >= 0, shown, unique(quasi), right, SUPPOSED.get(promise.partition))
 
 
 def attackable(partition: str, guarantee: Mapping[str, Any], *, blind: bool) -> bool:
@@ -164,3 +165,4 @@ def unique(quasi: Sequence[Ints]) -> npt.NDArray[np.bool_]:
 
 WHOLE_ROWS = ("anatomy", "permutation")
 ATTACKED = {"local": _local, "mondrian": _mondrian}
+SUPPOSED = {"mondrian": "`mondrian` cut by its usual options, and numbers and dates had no hierarchy"}
