@@ -16,6 +16,7 @@ from discreet import Policy, open_release, publish, verify
 from discreet.errors import InputError, ReleaseError
 from discreet.learn import draws as drawing
 from discreet.learn import resource as module
+from discreet.learn.learned import UNRELATED
 from discreet.learn.resource import extension, learn
 from discreet.publication import publish as publishing
 from discreet.release import Release
@@ -28,6 +29,16 @@ KEYS = {"plausible": ("group", "age", "town", "pay_1", "pay_2", "pay_3")}
 @pytest.fixture
 def carrying(tmp_path: Path) -> Release:
     return learn(released(tmp_path / "release"), tables=3, model="even")
+
+
+def test_what_is_to_be_said_of_tables_stays_with_them(tmp_path: Path) -> None:
+    """Of a release in which nothing goes with anything tables are drawn evenly: whoever asks them later is told, too."""
+    release = released(tmp_path / "release")
+    drawn = release.plausible(3)
+    assert UNRELATED in drawn.notes
+    carrying = open_release(learn(release, tables=3).path)
+    assert carrying.plausible(3).notes == drawn.notes
+    assert UNRELATED in carrying.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30").notes
 
 
 def failed(folder: Path) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from discreet.cli import show
+from discreet.visible import in_a_line
 
 
 def learn(
@@ -35,3 +37,5 @@ def learn(
         return
     print(f"{made.path}: {release} with {0 if told is None else told.tables} plausible tables")
     print("  drawn from its files alone: they tell nothing that these do not")
+    for note in (told and told.notes) or ():
+        print(f"note: {in_a_line(note)}", file=sys.stderr)

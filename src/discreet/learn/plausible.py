@@ -20,14 +20,14 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import connect
-from discreet.learn.drawn import Draws, Fit, Name, Progress, told_apart
+from discreet.learn.drawn import Draws, Fit, Name, Progress
 from discreet.learn.draws import VERSION, check_tables, draw
 from discreet.learn.view import View, present
 from discreet.release.cache import Cache
 from discreet.release.groups import read_all
 from discreet.release.layouts.file import column, named
 from discreet.release.layouts.plausible import NAME, drawn
-from discreet.release.manifest import Promise
+from discreet.release.manifest import PlausibleTables, Promise
 from discreet.release.relations import load_file
 from discreet.release.release import Release
 from discreet.values import frames
@@ -101,7 +101,7 @@ def plausible(
     check_tables(tables)
     carried = release.promise.plausible
     if carried is not None and carried.model == model and tables <= carried.tables:
-        return _carried(release, tables)
+        return _carried(release, carried, tables)
     view = View.of(release)
     cache, item = Cache.of(release, least=0), f"plausible {model} {tables} {VERSION}"
     draws = _kept(cache, item, view, tables)
@@ -135,7 +135,7 @@ def _kept(cache: Cache, item: str, view: View, tables: int) -> Draws | None:
         return None
 
 
-def _carried(release: Release, tables: int) -> Plausible:
+def _carried(release: Release, carried: PlausibleTables, tables: int) -> Plausible:
     """The first tables of those that the release carries."""
     promise = release.promise
     with closing(connect(groups=promise.groups)) as engine:
@@ -144,9 +144,7 @@ def _carried(release: Release, tables: int) -> Plausible:
         wanted = [column(name) for name in drawn(promise)[:tables]]
         found = engine.run(exp.select(*wanted).from_(named(f"{NAME} file")))
     values = present(code(pa.chunked_array([chunk for each in found.columns for chunk in each.chunks])))
-    carried = promise.plausible
-    rhat = None if carried is None else carried.rhat
-    fit = Fit("learned" if carried is None else carried.model, rhat=rhat, notes=tuple(told_apart(rhat)))
+    fit = Fit(carried.model, rhat=carried.rhat, notes=carried.notes or ())
     return _ordered(release, shown, values.values, Draws(values.codes.reshape(tables, -1), fit))
 
 

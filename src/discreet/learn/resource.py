@@ -86,7 +86,7 @@ def extension(tables: int, *, model: Name = "learned", progress: Callable[[str],
 def described(manifest: Manifest, view: View, draws: Draws) -> tuple[Promise, FileToWrite]:
     """What a manifest says of the tables, and the file that holds them."""
     rhat = None if draws.fit.rhat is None else round(draws.fit.rhat, 3)
-    told = PlausibleTables(tables=len(draws.codes), model=draws.fit.model, rhat=rhat)
+    told = PlausibleTables(tables=len(draws.codes), model=draws.fit.model, rhat=rhat, notes=draws.fit.notes or None)
     before = manifest.discreet
     estimator = "design" if before.estimator == "design" else "learned"
     promise = before.model_copy(update={"plausible": told, "estimator": estimator})

@@ -114,11 +114,12 @@ class Join(_Model):
 
 
 class PlausibleTables(_Model):
-    """How many plausible tables there are, by which model, and how far its chains were apart, if it has any."""
+    """How many plausible tables there are, by which model, how far its chains were apart, and what is to be said."""
 
     tables: int
     model: Literal["learned", "even"]
-    rhat: float | None = None  # 1 if they agree
+    rhat: float | None = None  # 1 if they agree; none where there are no chains
+    notes: tuple[str, ...] | None = None  # such as that nothing could be learned
 
 
 Member = TypeVar("Member", bound=BaseModel)
