@@ -11,7 +11,9 @@ Every fenced block of a page has a language, and each is looked at:
 
 Comments, which no reader sees, say the rest. Before a block, `<!-- file: NAME -->` writes it to a file, `<!-- in:
 FOLDER -->` runs it there, `<!-- exit: 4 -->` expects that status of the last command (without it: 0, or anything
-else if an `error:` is shown), and `<!-- not run: REASON -->` leaves it alone. A comment that starts with `<!--
+else if an `error:` is shown), `<!-- figures: REASON -->` compares what is
+printed but for its figures, which other processors may round otherwise, and `<!-- not run: REASON -->` leaves it
+alone. A comment that starts with `<!--
 file: NAME`, `<!-- run: python` or `<!-- run: console` and goes on for several lines is a block that is not shown.
 One that starts with `<!-- prints: python` prints the block after it, whatever its language.
 
@@ -47,6 +49,7 @@ NOT_COMPARED = (
     (re.compile(r"\b[\d,.]+ (s|ms)\b"), "(duration)"),
 )
 FRACTION = re.compile(r"\d+\.\d{9,}")
+FIGURE = re.compile(r"[+-]?\d[\d,]*(\.\d+)?(e[+-]\d+)?")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class Output:
     line: int
     shown: tuple[str, ...]
     printed: tuple[str, ...]
+    figures: bool = True  # whether figures are compared
 
     @property
     def as_now(self) -> tuple[str, ...]:
@@ -82,7 +86,7 @@ class Output:
 
     @property
     def differs(self) -> bool:
-        return _compared(self.shown) != _compared(self.as_now)
+        return _compared(self.shown, figures=self.figures) != _compared(self.as_now, figures=self.figures)
 
 
 def blocks(page: Path) -> Iterator[Block]:
@@ -99,7 +103,7 @@ def blocks(page: Path) -> Iterator[Block]:
                 inside = replace(inside, lines=(*inside.lines, line))
         elif line.startswith("```"):
             inside, hidden = Block(number + 1, line[3:].strip(), (), said), False
-        elif comment := re.fullmatch(r"<!-- (file|in|exit|not run): (.+) -->", line):
+        elif comment := re.fullmatch(r"<!-- (file|in|exit|figures|not run): (.+) -->", line):
             said[comment[1]] = comment[2]
         elif comment := re.fullmatch(r"<!-- (file|run|prints): (.+)", line):
             language = "file" if comment[1] == "file" else comment[2]
@@ -118,7 +122,7 @@ def run(page: Path, folder: Path) -> list[Output]:
         where = f"{page.relative_to(ROOT)}, line {block.line}"
         place = folder / block.said.get("in", ".")
         if printer or (awaited is not None and block.language == "text"):
-            outputs.append(Output(block.line, block.lines, awaited or ()))
+            outputs.append(Output(block.line, block.lines, awaited or (), figures="figures" not in block.said))
             awaited, printer = None, False
             continue
         if awaited:
@@ -168,7 +172,7 @@ def _console(block: Block, place: Path, where: str) -> Iterator[Output]:
         if (status == 0) if refused else (status != wanted):
             raise AssertionError(f"{where}: `{block.lines[start]}` left with {status}:\n" + "\n".join(printed))
         if shown:
-            yield Output(block.line + start + 1, shown, printed)
+            yield Output(block.line + start + 1, shown, printed, figures="figures" not in block.said)
 
 
 def _command(words: Sequence[str], place: Path) -> tuple[int, tuple[str, ...]]:
@@ -213,12 +217,14 @@ def _lines(screen: io.StringIO) -> tuple[str, ...]:
     return tuple(line.rstrip() for line in screen.getvalue().rstrip("\n").split("\n")) if screen.getvalue() else ()
 
 
-def _compared(lines: Sequence[str]) -> list[str]:
+def _compared(lines: Sequence[str], *, figures: bool) -> list[str]:
     """Lines without what differs from run to run; where that changes widths, without widths."""
     text = "\n".join(lines)
     masked = FRACTION.sub(lambda number: f"{float(number[0]):.9g}", text)
     for pattern, name in NOT_COMPARED:
         masked = pattern.sub(name, masked)
+    if not figures:
+        masked = FIGURE.sub("(figure)", masked)
     if masked != text:
         masked = re.sub(r"[ ─]+", " ", masked)
     return masked.split("\n")

@@ -104,3 +104,10 @@ def test_what_is_compared(shown, printed, as_now, differs):
     output = Output(1, shown, printed)
     assert output.as_now == (as_now or printed)
     assert output.differs == differs
+
+
+def test_figures_that_processors_round_otherwise():
+    shown, printed = ("pay: 59,553.7 ± 3,058.7",), ("pay: 6.1e+04 ± 58.7",)
+    assert Output(1, shown, printed).differs
+    assert not Output(1, shown, printed, figures=False).differs
+    assert Output(1, shown, ("age: 59,553.7 ± 3,058.7",), figures=False).differs
