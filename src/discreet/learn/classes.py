@@ -1,8 +1,8 @@
 """Which sensitive values are told apart: each by itself, or neighbours together where groups are too few for that.
 
 A regression on V values needs more than V groups. Numbers and dates of which there are more go into bins of nearly
-equal numbers of rows, and within a bin a share is taken as the same for all values: by the chance of the places, too,
-where these were dealt alike to all values of a bin.
+equal numbers of rows, and within a bin a share is taken as the same for all values. For questions about whole bins that
+does no harm if the values of a bin had the same chance to get to each group: then only the share of the bin matters.
 """
 
 from __future__ import annotations

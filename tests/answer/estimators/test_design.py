@@ -191,7 +191,16 @@ def test_too_many_words_are_estimated_evenly(tmp_path, monkeypatch):
     ("stated", "why", "hint"),
     [
         ({"partition": "local", "randomness": "near", "estimator": "even"}, "errors of 79 to 189 %", "`mixed`"),
-        ({"partition": "anatomize", "randomness": None, "estimator": "even"}, "states by what chance", '"even"'),
+        (
+            {"partition": "anatomize", "randomness": None, "estimator": "even"},
+            "states by what chance",
+            'use estimator "learned" or "even", or',
+        ),
+        (
+            {"partition": "anatomize", "randomness": None, "estimator": None},
+            "states by what chance",
+            'use estimator "even", or',
+        ),
     ],
 )
 def test_design_is_refused_where_it_is_not_valid(table, groups, tmp_path, stated, why, hint):

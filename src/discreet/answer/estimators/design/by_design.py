@@ -62,10 +62,11 @@ class ByDesign:
                     'use estimator "learned" or "even", or publish by the partition `mixed`',
                 )
             case None:
+                others = '"even"' if promise.estimator is None else '"learned" or "even"'
                 return Refused(
                     f"`{name}` needs a release that states by what chance rows came to their groups, and this one does"
                     " not",
-                    'use estimator "even", or publish by the partition `mixed`',
+                    f"use estimator {others}, or publish by the partition `mixed`",
                 )
 
     @classmethod
