@@ -16,9 +16,9 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from discreet.values.coded import Coded
+from discreet.values.columns import is_ordered
 
 LEVELS, BANDS = 24, 16  # of a quasi-identifier
 MOST = 320  # features in all
@@ -26,16 +26,6 @@ PRODUCTS = 48  # levels of a pair of two columns without curves
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether neighbouring values can be expected to be alike."""
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_temporal(kind)
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +41,7 @@ class Column:
         counts = np.bincount(coded.codes, minlength=len(coded.values)).astype(np.float64)
         missing = np.zeros(counts.size, np.bool_)
         missing[-1] = bool(coded.values.null_count)
-        if not is_number(coded.values.type):
+        if not is_ordered(coded.values.type):
             level = commonest(counts, levels)
             return cls(level, int(level.max()) + 1, np.zeros((counts.size, 0), np.float32))
         known = np.where(missing, 0, counts)

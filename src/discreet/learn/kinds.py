@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.learn.features import bands, commonest, is_number, polynomials
+from discreet.learn.features import bands, commonest, polynomials
+from discreet.values.columns import is_ordered
 
 KINDS, BINS = 64, 50
 CURVES = 6
@@ -39,7 +40,7 @@ class Kinds:
         missing = np.zeros(counts.size, np.bool_)
         missing[-1] = bool(values.null_count)
         known = np.where(missing, 0, counts)
-        ordered = is_number(values.type)
+        ordered = is_ordered(values.type)
         rank = (np.cumsum(known) - known / 2) / max(known.sum(), 1)
         if ordered:
             kind = bands(rank, ~missing, KINDS, BINS)
