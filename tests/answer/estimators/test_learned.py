@@ -117,16 +117,19 @@ def test_a_key_without_an_answer_counts_nobody(tmp_path: Path, *, accelerate: bo
             assert [row[name] for name in ("pay", "n", "n_low", "n_high", "c_low")] == [None, 0, 0, 0, 2]
 
 
-def test_tables_that_agree_do_not_make_a_count_certain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_that_agree_do_not_make_an_answer_certain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def same(view: Any, tables: int, *_: Any) -> draws.Draws:
         return draws.Draws(np.tile(view.held.astype(np.uint8), (tables, 1)), draws.Fit("learned"))
 
     monkeypatch.setitem(draws.MODELS, "learned", same)
     monkeypatch.setenv("DISCREET_CACHE", "off")
-    sql = "SELECT COUNT(*) AS n FROM microdata WHERE town = 'Ulm' AND pay > 30"
-    [row] = released(tmp_path / "release").ask(sql, estimator="learned").rows()
+    sql = "SELECT COUNT(*) AS n, SUM(pay) AS s FROM microdata WHERE town = 'Ulm' AND pay > 30"
+    release = released(tmp_path / "release")
+    [row], [even] = (release.ask(sql, estimator=name).rows() for name in ("learned", "even"))
     assert row["n_low"] < row["n_high"]
     assert row["n_stderr"] == pytest.approx((1 / 21) ** 0.5)
+    assert row["s_stderr"] > 0
+    assert row["s_stderr"] == pytest.approx(min((1 / 21) ** 0.5 * (row["s_high"] - row["s_low"]), even["s_stderr"]))
 
 
 def test_what_rows_tell_stays_exact(release: Release) -> None:

@@ -1,8 +1,8 @@
 """A question that has bounds, asked of every plausible table at once.
 
 A count or a sum of a table in which nobody matches is 0; a mean or a quantile of nobody is none, and left out. Where
-all tables count alike and bounds leave it open, the stderr is that of one table more that counts one row otherwise:
-M tables that agree do not make it certain.
+all tables count alike and bounds leave it open, the stderr is that of one table more that counts one row otherwise, or
+sums up to the other bound; at most that of `even`. M tables that agree do not make it certain.
 Cost: per table one pass of the engine over the rows.
 Claim: learned_is_mean_and_spread — estimate and stderr are those of the question's answers on the tables.
 """
@@ -120,8 +120,10 @@ def _numbers(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int)
         estimate, counted = mean, present
         spread = np.where(present > 1, variance * present / np.maximum(present - 1, 1), np.nan)
     stderr = np.sqrt(spread * (1 + 1 / np.maximum(counted, 1)))
-    if aggregate.function == "count":
-        stderr = np.where((stderr == 0) & (low < high), sqrt(1 / (tables + 1)), stderr)
+    if aggregate.function in ZERO_OF_NOBODY:
+        otherwise = np.ones_like(low) if aggregate.function == "count" else high - low
+        once = np.fmin(sqrt(1 / (tables + 1)) * otherwise, floats(even.column("stderr")))
+        stderr = np.where((stderr == 0) & (low < high), once, stderr)
     asked = ~np.isnan(before)  # else nobody can match
     usable = asked & ~np.isnan(estimate)
     inside = np.fmin(np.fmax(estimate, low), high)
