@@ -101,8 +101,8 @@ def told_moved(name: str, moved: Flags) -> Iterator[str]:
 def _told(name: str, moved: Flags, without: Flags) -> Iterator[str]:
     yield from told_moved(name, moved)
     if without.any():
-        why = "few rows, or values that groups do not tell apart"
-        yield f"{name}: in {in_rows(without)} nothing is told ({why}): `even`"
+        why = "too few rows match, or groups do not tell the values apart"
+        yield f"{name}: in {in_rows(without)} the estimate is that of `even`: {why}"
 
 
 def in_rows(some: Flags) -> str:
