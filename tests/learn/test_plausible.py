@@ -148,10 +148,10 @@ def test_bad_numbers_and_releases_are_refused(tmp_path: Path) -> None:
 
 def test_tables_that_a_release_carries_are_those_that_are_drawn(tmp_path: Path) -> None:
     release = released(tmp_path / "release")
-    carrying = open_release(learn(release, tables=4, model="even").path)
-    drawn, carried = release.plausible(4, model="even"), carrying.plausible(4, model="even")
+    carrying = open_release(learn(release, tables=4).path)
+    drawn, carried = release.plausible(4), carrying.plausible(4)
     assert all(one.equals(other) for one, other in zip(drawn, carried, strict=True))
-    fewer = carrying.plausible(3, model="even")
+    fewer = carrying.plausible(3)
     assert len(fewer) == 3
     assert Counter(map(str, fewer[0].to_pylist())) == Counter(map(str, carried[0].to_pylist()))
-    assert len(carrying.plausible(5, model="even")) == 5  # drawn anew
+    assert len(carrying.plausible(5)) == 5  # drawn anew

@@ -28,7 +28,7 @@ KEYS = {"plausible": ("group", "age", "town", "pay_1", "pay_2", "pay_3")}
 
 @pytest.fixture
 def carrying(tmp_path: Path) -> Release:
-    return learn(released(tmp_path / "release"), tables=3, model="even")
+    return learn(released(tmp_path / "release"), tables=3)
 
 
 def test_what_is_to_be_said_of_tables_stays_with_them(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_release_is_written_once_more(carrying: Release, tmp_path: Path) -> No
         assert carrying.file(name).read_bytes() == before.file(name).read_bytes()
     assert (carrying.promise.estimator, before.promise.estimator) == ("learned", "even")
     again = json.loads((carrying.path / "datapackage.json").read_text())["discreet"]
-    assert again["plausible"] == {"tables": 3, "model": "even"}
+    assert again["plausible"] == {"tables": 3, "model": "learned", "notes": [UNRELATED]}
     assert failed(before.path) == {}  # it stays as it was
 
 
@@ -65,7 +65,7 @@ def test_the_file_holds_rows_and_groups(publication: str, format: Any, tmp_path:
         quasi=["age", "town"], sensitive="pay", guarantee={"l": 2}, partition="deal", publication=publication
     )
     release = publish(table(), policy, to=tmp_path / "release", seed=1, format=format)
-    made = learn(release, tables=2, model="even", to=tmp_path / "made")
+    made = learn(release, tables=2, to=tmp_path / "made")
     assert failed(made.path) == {}
     if format == "parquet":
         rows = pq.read_table(made.file("plausible")).to_pylist()
@@ -134,7 +134,7 @@ def test_nothing_is_written_if_it_fails(step: str, tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(module, step, broken)
     with pytest.raises(InputError, match="broken"):
-        learn(release, tables=2, model="even")
+        learn(release, tables=2)
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
 
 
@@ -175,8 +175,9 @@ def test_tables_of_a_forger_are_found(carrying: Release, tmp_path: Path) -> None
     ("change", "told"),
     [
         ({"plausible": None}, "its `estimator` is `learned`, and it has no plausible tables"),
-        ({"plausible": {"tables": 1, "model": "even"}}, "plausible tables are 2 to 1,000"),
-        ({"plausible": {"tables": 2, "model": "even"}}, "other columns than its publication"),
+        ({"plausible": {"tables": 1, "model": "learned"}}, "plausible tables are 2 to 1,000"),
+        ({"plausible": {"tables": 2, "model": "learned"}}, "other columns than its publication"),
+        ({"plausible": {"tables": 3, "model": "even"}}, "by the model `even`; a release carries those of `learned`"),
         ({"estimator": "even"}, "its `estimator` is neither `learned` nor `design`"),
     ],
 )
@@ -194,7 +195,7 @@ def test_what_cannot_be_learned_from_is_refused(carrying: Release, tmp_path: Pat
     with pytest.raises(ReleaseError, match="does not state by what chance rows came to their groups"):
         learn(older, tables=2)
     with pytest.raises(ReleaseError, match="exists already"):
-        learn(tmp_path / "release", tables=2, model="even")
+        learn(tmp_path / "release", tables=2)
     with pytest.raises(InputError, match="plausible tables are 2 to 1,000"):
         extension(0)
 
@@ -203,7 +204,7 @@ def test_what_cannot_be_learned_from_is_refused(carrying: Release, tmp_path: Pat
 def test_columns_of_any_name_are_verified_and_asked(name: str, tmp_path: Path) -> None:
     private = table().rename_columns([name, "town", "pay"])
     release = released(tmp_path / "release", table=private, quasi=[name, "town"])
-    made = learn(release, tables=2, model="even")
+    made = learn(release, tables=2)
     assert failed(made.path) == {}
     older = made.ask(f'SELECT COUNT(*) FROM microdata WHERE "{name}" >= 40 AND pay >= 0').to_arrow().to_pylist()
     answer = made.ask(f'SELECT town, SUM("{name}") AS years, COUNT(DISTINCT pay) FROM microdata GROUP BY town')

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.errors import ReleaseError
-from discreet.learn.draws import Draws, Name, Progress, check_tables, draw
+from discreet.learn.draws import Draws, Progress, check_tables, draw
 from discreet.learn.plausible import TABLES, secret_of
 from discreet.learn.view import View
 from discreet.release.cache import Cache
@@ -34,7 +34,6 @@ def learn(
     *,
     to: str | Path | None = None,
     tables: int = TABLES,
-    model: Name = "learned",
     progress: Progress = lambda _: None,
 ) -> Release:
     """Write a release once more with plausible tables beside its files, as the folder `to`, else `NAME-plausible`.
@@ -65,19 +64,22 @@ def learn(
         format=opened.manifest.resources[0].format,
         progress=progress,
         about=opened.manifest.described,
-        extend=extension(tables, model=model, progress=progress),
+        extend=extension(tables, progress=progress),
     )
 
 
-def extension(tables: int, *, model: Name = "learned", progress: Callable[[str], None] = lambda _: None) -> Extend:
-    """What adds plausible tables to the folder of a release that is otherwise whole."""
+def extension(tables: int, *, progress: Callable[[str], None] = lambda _: None) -> Extend:
+    """What adds plausible tables to the folder of a release that is otherwise whole.
+
+    They are always by the model `learned`: `ask` estimates by them, and would say so of tables by `even`, too.
+    """
     check_tables(tables)
 
     def extend(folder: Path) -> tuple[Promise, FileToWrite]:
         progress("learning")
         release = open_release(folder)
         view = View.of(release, cache=Cache(None))  # not published yet, perhaps never
-        draws = draw(view, tables, model=model, secret=secret_of(release), progress=progress)
+        draws = draw(view, tables, secret=secret_of(release), progress=progress)
         return described(release.manifest, view, draws)
 
     return extend

@@ -37,6 +37,8 @@ def faults(promise: Promise, layout: Layout) -> Iterator[str]:
         yield "only where rows and their groups' values are both shown, there are plausible tables"
     if not LEAST <= promise.plausible.tables <= MOST:
         yield f"plausible tables are {LEAST} to {MOST:,}"
+    if promise.plausible.model != "learned":  # `ask` would pass them off as learned
+        yield f"its plausible tables are by the model `{promise.plausible.model}`; a release carries those of `learned`"
     if promise.estimator not in {"design", "learned"}:
         yield "it has plausible tables, and its `estimator` is neither `learned` nor `design`"
 
