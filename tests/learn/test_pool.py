@@ -93,9 +93,10 @@ def test_forms_of_results(results: list[Any]) -> None:
         ([pd.DataFrame({"mean": [1]})] * 2, "the columns `estimate` and `stderr`"),
         ([{"a": [1, 2]}] * 2, "a dict of results holds numbers"),
         ([(np.ones(2), np.ones(3))] * 2, "not as many stderr as estimates"),
+        (3, "expected the results of several tables, got one of the type `int`"),
     ],
 )
-def test_what_cannot_be_pooled_is_refused(results: list[Any], told: str) -> None:
+def test_what_cannot_be_pooled_is_refused(results: Any, told: str) -> None:
     with pytest.raises(InputError, match=told):
         discreet.pool(results)
 
@@ -103,5 +104,7 @@ def test_what_cannot_be_pooled_is_refused(results: list[Any], told: str) -> None
 def test_levels_and_degrees_of_freedom_are_checked() -> None:
     with pytest.raises(InputError, match="a level lies between 0 and 1, got 95"):
         discreet.pool([1, 2], level=95)
+    with pytest.raises(InputError, match="a level lies between 0 and 1, got '95%'"):
+        discreet.pool([1, 2], level="95%")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="degrees of freedom are above 0"):
         discreet.pool([1, 2], complete_df=0)

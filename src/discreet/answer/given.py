@@ -19,6 +19,8 @@ KINDS = "give an Arrow table, a pandas or Polars frame, or the path of a .csv or
 
 def read_given(tables: Mapping[str, Any] | None) -> dict[str, pa.Table]:
     """Each by its name, which is not told from one that differs in capitals."""
+    if not isinstance(tables, Mapping | None) or not all(isinstance(name, str) for name in tables or ()):
+        raise QueryError("`tables` are your own tables by name", hint='write it like tables={"towns": frame}')
     found = {name: _read(name, table) for name, table in (tables or {}).items()}
     if len({name.lower() for name in found}) < len(found):
         raise QueryError("two tables have the same name", hint="capitals make no difference in SQL")

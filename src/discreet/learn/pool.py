@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -77,10 +78,14 @@ def pool(results: Iterable[Any], *, level: float = 0.95, complete_df: float | No
     them, or a pandas DataFrame with the columns `estimate` and `stderr`. Without a stderr it is taken as a fact of the
     table's own rows. `complete_df` are the degrees of freedom that the analysis would have on a complete table.
     """
-    if not 0 < level < 1:
+    if not isinstance(level, Real) or not 0 < level < 1:
         raise InputError(f"a level lies between 0 and 1, got {level!r}", hint="0.95 is the usual one")
-    if complete_df is not None and not complete_df > 0:
+    if complete_df is not None and not (isinstance(complete_df, Real) and complete_df > 0):
         raise InputError(f"degrees of freedom are above 0, got {complete_df!r}")
+    if not isinstance(results, Iterable):
+        raise InputError(
+            f"expected the results of several tables, got one of the type `{type(results).__name__}`", hint=FORMS
+        )
     read = [_read(result) for result in results]
     if len(read) < 2:
         raise InputError(f"expected the results of at least 2 tables, got {len(read)}", hint=FORMS)

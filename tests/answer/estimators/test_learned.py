@@ -278,6 +278,10 @@ def test_rows_that_differ_too_much_are_not_matched(tmp_path: Path) -> None:
 
 def test_tables_that_cannot_be_given(release: Release, tmp_path: Path) -> None:
     sql = "SELECT STDDEV(pay) FROM microdata JOIN own USING (town)"
+    with pytest.raises(QueryError, match="`tables` are your own tables by name"):
+        release.ask(sql, estimator="learned", tables=[{"own": 3}])
+    with pytest.raises(QueryError, match="`tables` are your own tables by name"):
+        release.ask(sql, estimator="learned", tables={3: {}})
     with pytest.raises(QueryError, match="the table `own` is of the type `int`"):
         release.ask(sql, estimator="learned", tables={"own": 3})
     with pytest.raises(QueryError, match=r"the table `own` cannot be read: there is no file `nothing\.csv`"):

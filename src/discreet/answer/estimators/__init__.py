@@ -18,7 +18,7 @@ ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in
 def check_known(name: str | None) -> None:
     """Raise for what is no estimator at all."""
     if name is not None and name not in ESTIMATORS:
-        raise QueryError(f"`{name}` is no estimator", hint=nearest(name, ESTIMATORS))
+        raise QueryError(f"`{name}` is no estimator", hint=nearest(str(name), ESTIMATORS))
 
 
 def chosen(wanted: str | None, promise: Promise, *, counted: bool) -> type[Estimator]:
