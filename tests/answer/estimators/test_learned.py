@@ -123,13 +123,20 @@ def test_tables_that_agree_do_not_make_an_answer_certain(tmp_path: Path, monkeyp
 
     monkeypatch.setitem(draws.MODELS, "learned", same)
     monkeypatch.setenv("DISCREET_CACHE", "off")
-    sql = "SELECT COUNT(*) AS n, SUM(pay) AS s FROM microdata WHERE town = 'Ulm' AND pay > 30"
+    of_values = {"a": "AVG(pay)", "low": "MIN(pay)", "high": "MAX(pay)", "q": "MEDIAN(pay)", "d": "QUANTILE(pay, 0.3)"}
+    more = ", ".join(f'{function} AS "{name}"' for name, function in of_values.items())
+    sql = f"SELECT COUNT(*) AS n, SUM(pay) AS s, {more} FROM microdata WHERE town = 'Ulm' AND pay > 30"
     release = released(tmp_path / "release")
-    [row], [even] = (release.ask(sql, estimator=name).rows() for name in ("learned", "even"))
+    answer = release.ask(sql, estimator="learned")
+    [row], [even] = answer.rows(), release.ask(sql, estimator="even").rows()
     assert row["n_low"] < row["n_high"]
     assert row["n_stderr"] == pytest.approx((1 / 21) ** 0.5)
     assert row["s_stderr"] > 0
     assert row["s_stderr"] == pytest.approx(min((1 / 21) ** 0.5 * (row["s_high"] - row["s_low"]), even["s_stderr"]))
+    for name in of_values:
+        assert row[f"{name}_low"] < row[f"{name}_high"]
+        assert row[f"{name}_stderr"] is None
+        assert f"{name}: in this row all plausible tables agree; that is no certainty, so no stderr" in answer.notes
 
 
 def test_what_rows_tell_stays_exact(release: Release) -> None:

@@ -2,7 +2,8 @@
 
 A count or a sum of a table in which nobody matches is 0; a mean or a quantile of nobody is none, and left out. Where
 all tables count alike and bounds leave it open, the stderr is that of one table more that counts one row otherwise, or
-sums up to the other bound; at most that of `even`. M tables that agree do not make it certain.
+sums up to the other bound; at most that of `even`. M tables that agree do not make it certain, so a mean, an extreme or
+a quantile in which they do has no stderr.
 Cost: per table one pass of the engine over the rows.
 Claim: learned_is_mean_and_spread — estimate and stderr are those of the question's answers on the tables.
 """
@@ -120,17 +121,21 @@ def _numbers(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int)
         estimate, counted = mean, present
         spread = np.where(present > 1, variance * present / np.maximum(present - 1, 1), np.nan)
     stderr = np.sqrt(spread * (1 + 1 / np.maximum(counted, 1)))
+    agree = (stderr <= ROUNDING * np.abs(estimate)) & (high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
     if aggregate.function in ZERO_OF_NOBODY:
         otherwise = np.ones_like(low) if aggregate.function == "count" else high - low
         once = np.fmin(sqrt(1 / (tables + 1)) * otherwise, floats(even.column("stderr")))
-        stderr = np.where((stderr == 0) & (low < high), once, stderr)
+        stderr = np.where(agree, once, stderr)
+    else:
+        stderr = np.where(agree, np.nan, stderr)
     asked = ~np.isnan(before)  # else nobody can match
     usable = asked & ~np.isnan(estimate)
     inside = np.fmin(np.fmax(estimate, low), high)
     moved = usable & (np.abs(inside - estimate) > ROUNDING * np.maximum(np.abs(inside), 1))
     new = _with(even, "estimate", np.where(usable, inside, before))
     new = _with(new, "stderr", np.where(usable, np.where(low == high, 0, stderr), floats(even.column("stderr"))))
-    return new, [*_told(aggregate, moved, asked & (present == 0) & ~usable, usable & (present < tables))]
+    told = _told(aggregate, moved, asked & (present == 0) & ~usable, usable & (present < tables))
+    return new, [*told, *_told_agreed(aggregate, usable & agree)]
 
 
 def _values(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int) -> tuple[pa.Table, list[str]]:
@@ -149,6 +154,11 @@ def _told(aggregate: Aggregate, moved: Flags, nobody: Flags, some: Flags) -> Ite
         yield f"{aggregate.name}: in {in_rows(nobody)} nobody matches in any plausible table; the estimate is by `even`"
     if some.any() and aggregate.function not in ZERO_OF_NOBODY:
         yield f"{aggregate.name}: in {in_rows(some)} somebody matches in only some plausible tables; it is about those"
+
+
+def _told_agreed(aggregate: Aggregate, agree: Flags) -> Iterator[str]:
+    if agree.any() and aggregate.function not in ZERO_OF_NOBODY:
+        yield f"{aggregate.name}: in {in_rows(agree)} all plausible tables agree; that is no certainty, so no stderr"
 
 
 def _with(answer: pa.Table, part: str, found: Floats) -> pa.Table:
