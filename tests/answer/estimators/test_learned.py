@@ -188,6 +188,18 @@ ANYTHING = [
         1,
     ),
     ("SELECT town, AVG(pay) AS x FROM microdata GROUP BY town UNION ALL SELECT 'all', AVG(pay) FROM microdata", 1),
+    (
+        "WITH microdata AS (SELECT * FROM microdata WHERE age > 30) SELECT town, AVG(pay) AS x FROM microdata GROUP BY 1",
+        1,
+    ),
+    (
+        """
+        WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM T WHERE n < 3)
+        SELECT SUM(n * pay) AS x
+        FROM t, (WITH u AS (SELECT pay FROM microdata WHERE age < (SELECT 10 * MAX(n) FROM t)) SELECT * FROM u) AS v
+        """,
+        0,
+    ),
     ("SELECT COUNT(*) AS x FROM microdata AS one JOIN microdata AS two ON one.age = two.age AND one.pay < two.pay", 0),
 ]
 
@@ -263,6 +275,16 @@ def test_nothing_and_what_is_no_number(release: Release) -> None:
         ("SELECT * FROM microdata, read_text('/etc/passwd')", "`READ_TEXT` cannot stand in FROM"),
         ("SELECT * FROM duckdb_settings()", "`DUCKDB_SETTINGS` cannot stand in FROM"),
         ('SELECT STDDEV("count") FROM "st file"', "there is no table `st file`"),
+        (
+            'SELECT STDDEV(n) FROM (WITH "qit file" AS (SELECT 1 AS n) FROM "qit file") AS a, "qit file"',
+            "there is no table `qit file`",
+        ),
+        (
+            'WITH a AS (SELECT "count" AS n FROM "St file"), "st file" AS (SELECT 1) SELECT STDDEV(n) FROM a',
+            "there is no table `St file`",
+        ),
+        ('WITH "st file" AS (FROM "st file") SELECT STDDEV("count") FROM "st file"', "there is no table `st file`"),
+        ('WITH "st file" AS (SELECT 1 AS n) SELECT STDDEV(n) FROM main."st file"', "there is no table `st file`"),
         ("SELECT STDDEV(x) FROM main.microdata", "there is no table `microdata`"),
         ("SELECT STDDEV(pay) FROM microdata; SELECT 1", "expected one SELECT"),
         ("DELETE FROM microdata", "expected one SELECT"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import sqlglot
@@ -37,10 +37,10 @@ class AnySelect:
 
     def asked_of(self, relation: str) -> exp.Expr:
         """The same about one relation in the place of the table."""
-        placed, defined = self.query.copy(), _defined(self.query)
-        for table in [*placed.find_all(exp.Table)]:
+        placed = self.query.copy()
+        for table in [*_sources(placed)]:
             name = table.name
-            if isinstance(table.this, exp.Identifier) and name.lower() not in defined:
+            if _is_named(table):
                 meant = relation if name.lower() in self.names else as_given(name)
                 table.set("this", exp.to_identifier(meant, quoted=True))
                 if not table.args.get("alias"):
@@ -67,8 +67,8 @@ def read_select(sql: str, promise: Promise, given: Collection[str]) -> AnySelect
 
 
 def _check_sources(query: exp.Query, names: frozenset[str], given: Collection[str]) -> None:
-    known = {*names, *(name.lower() for name in given), *_defined(query)}
-    for table in query.find_all(exp.Table):
+    known = {*names, *(name.lower() for name in given)}
+    for table in _sources(query):
         if isinstance(table.this, exp.Func):
             name = table.this.name if isinstance(table.this, exp.Anonymous) else table.this.sql_name()
             if name.upper() not in ROWS:
@@ -86,9 +86,25 @@ def _is_named(table: exp.Table) -> bool:
     return plain and not any(table.args.get(part) for part in ("db", "catalog", "version", "when"))
 
 
-def _defined(query: exp.Query) -> set[str]:
-    """The names of WITH."""
-    return {each.alias.lower() for each in query.find_all(exp.CTE)}
+def _sources(query: exp.Query) -> Iterator[exp.Table]:
+    """What stands in FROM and is no name of a WITH that can be seen from there: later ones of the same WITH cannot."""
+    for table in query.find_all(exp.Table):
+        if not _is_named(table) or table.name.lower() not in _defined(table):
+            yield table
+
+
+def _defined(table: exp.Table) -> set[str]:
+    """The names of WITH that can be seen from where a table stands."""
+    found: list[exp.Expr] = []
+    inside: exp.Expr = table
+    while (around := inside.parent) is not None:
+        defining = around.args.get("with_")
+        if isinstance(around, exp.With):
+            found += around.expressions[: around.expressions.index(inside) + bool(around.args.get("recursive"))]
+        elif defining is not None and defining is not inside:
+            found += defining.expressions
+        inside = around
+    return {each.alias.lower() for each in found}
 
 
 def _keys(query: exp.Query) -> frozenset[int] | None:
