@@ -17,7 +17,7 @@ from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.answer import SWAPPED, Answer
 from discreet.answer.estimators import Estimated, Estimator, check_known, chosen
 from discreet.answer.estimators.estimator import OfAnything
-from discreet.answer.given import read_given
+from discreet.answer.given import read_given, told_unused
 from discreet.answer.left_out import LeftOut, about
 from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
@@ -28,7 +28,7 @@ from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends
 from discreet.answer.plan.plan import plan
 from discreet.answer.plan.shapes import MARK, abstracted, shape
 from discreet.answer.prepared import Asking, Hurry, Prepared
-from discreet.answer.question.parse import read_question
+from discreet.answer.question.parse import names_of, read_question
 from discreet.answer.question.question import ENDS, Question
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError, ReleaseError
@@ -108,12 +108,13 @@ class Session:
         """Answer one question, in `timeout` seconds if given; if `generalized`, from the boxes of the groups alone."""
         check_timeout(timeout)
         check_known(estimator)
-        given = read_given(tables)
+        given = read_given(tables, names_of(self.release.promise))
         with self._lock, within(self._engine, timeout) as hurry:
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
             if people is not None:
-                return self._people(sql, people, generalized=generalized, estimator=estimator)
+                counted = self._people(sql, people, generalized=generalized, estimator=estimator)
+                return replace(counted, notes=(*counted.notes, *told_unused(given)))
             matches = self.matches(generalized=generalized)
             way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
             try:
@@ -135,7 +136,7 @@ class Session:
             sql,
             result.select(range(width)),
             prepared.sql,
-            (*told, *possibly, *ACROSS_BOXES[cut]),
+            (*told, *possibly, *ACROSS_BOXES[cut], *told_unused(given)),
             basis,
             estimators,
         )

@@ -323,6 +323,27 @@ def test_tables_that_cannot_be_given(release: Release, tmp_path: Path) -> None:
         release.ask(sql, estimator="even", tables={"own": LANDS})
 
 
+@pytest.mark.parametrize("estimator", ["learned", "even"])
+@pytest.mark.parametrize(
+    "sql", ["SELECT COUNT(*) FROM microdata WHERE pay > 30", "SELECT CORR(age, pay) FROM microdata"]
+)
+def test_tables_that_a_question_does_not_name(sql: str, estimator: str, release: Release) -> None:
+    """They are no part of the answer, which says so; nor can one be taken for the table of the release."""
+    with pytest.raises(QueryError, match="`microdata` is the table of the release"):
+        release.ask(sql, estimator=estimator, tables={"Microdata": LANDS})
+    if "CORR" in sql and estimator == "even":
+        return  # refused with tables of one's own
+    told = "of the tables that were given, the question does not name `Lands`, `more`; nothing was taken from there"
+    assert told in release.ask(sql, estimator=estimator, tables={"Lands": LANDS, "more": LANDS}).notes
+    joined = "SELECT STDDEV(pay) FROM microdata JOIN lands USING (town)"
+    [about] = [
+        note
+        for note in release.ask(joined, estimator="learned", tables={"Lands": LANDS, "more": LANDS}).notes
+        if "given" in note
+    ]
+    assert about == told.replace("`Lands`, ", "")
+
+
 def test_a_result_is_not_too_long(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matched, "MOST", 3)
     with pytest.raises(QueryError, match="more than 3 rows"):

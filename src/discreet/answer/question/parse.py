@@ -95,11 +95,16 @@ def _check_clauses(select: exp.Select) -> None:
             raise QueryError(f"{clause.rstrip('_').upper()} is not supported", hint=f"supported is {SUPPORTED}")
 
 
+def names_of(promise: Promise) -> frozenset[str]:
+    """By what names a question means the table of a release, in small letters."""
+    return frozenset({"microdata", promise.table.lower()})
+
+
 def _check_table(select: exp.Select, promise: Promise) -> None:
     source = select.args.get("from_")
     table = source.this if source else exp.Table()
-    names = {"microdata", promise.table.lower()}
-    named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and table.name.lower() in names
+    named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
+    named = named and table.name.lower() in names_of(promise)
     if not named or any(value for part, value in table.args.items() if part not in {"this", "alias"}):
         shown = f"`{promise.table}`" if promise.table != "microdata" else ""
         raise QueryError(

@@ -17,6 +17,7 @@ from discreet.answer.estimators.learned.closed import estimated
 from discreet.answer.estimators.learned.matched import matched
 from discreet.answer.estimators.learned.select import read_select
 from discreet.answer.estimators.learned.tables import Tables
+from discreet.answer.given import told_unused
 from discreet.answer.prepared import Asking, Hurry
 from discreet.engines import Engine
 from discreet.release.manifest import Promise
@@ -69,7 +70,8 @@ class Learned:
         with tables.beside(given):
             result, measures, told = matched(self._engine, select, tables)
         estimators = dict.fromkeys(measures, self.basis.estimator)
-        return Answer(sql, result, select.sql, (NO_BOUNDS, *told, *tables.notes), self.basis, estimators)
+        notes = (NO_BOUNDS, *told_unused(given, select.sources), *told, *tables.notes)
+        return Answer(sql, result, select.sql, notes, self.basis, estimators)
 
     def explain(self, asking: Asking) -> list[str]:  # noqa: ARG002
         return ["-- estimate and stderr: mean and spread of the question over the plausible tables of the release"]

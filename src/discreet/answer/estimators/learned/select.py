@@ -10,13 +10,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.answer.estimators.learned.tables import as_given
-from discreet.answer.question.parse import check_length
+from discreet.answer.question.parse import check_length, names_of
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.words import nearest
 
 ROWS = {"RANGE", "GENERATE_SERIES", "UNNEST"}  # functions in FROM that read nothing
-OWN = "microdata"
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,11 @@ class AnySelect:
     @property
     def sql(self) -> str:
         return self.query.sql(dialect="duckdb", pretty=True)
+
+    @property
+    def sources(self) -> set[str]:
+        """The names of what it is about."""
+        return {table.name.lower() for table in _sources(self.query)}
 
     @property
     def ordered(self) -> bool:
@@ -58,10 +62,7 @@ def read_select(sql: str, promise: Promise, given: Collection[str]) -> AnySelect
     query = statements[0] if len(statements) == 1 else None
     if not isinstance(query, exp.Query):
         raise QueryError("expected one SELECT", hint="ask one question at a time, and change nothing")
-    names = frozenset({OWN, promise.table.lower()})
-    both = names & {name.lower() for name in given}
-    if both:
-        raise QueryError(f"`{min(both)}` is the table of the release", hint="give your own table another name")
+    names = names_of(promise)
     _check_sources(query, names, given)
     return AnySelect(query, names, _keys(query))
 
