@@ -213,3 +213,5 @@ def test_columns_of_any_name_are_verified_and_asked(name: str, tmp_path: Path) -
     for row in private.to_pylist():
         ages[row["town"]] += row[name]
     assert {row["town"]: row["years"] for row in answer.to_arrow().to_pylist()} == ages
+    held = made.ask("SELECT COUNT(DISTINCT pay) AS kinds FROM microdata").to_arrow().to_pylist()[0]
+    assert (held["kinds"], held["kinds_stderr"]) == (len(set(private["pay"].to_pylist())), 0)
