@@ -22,6 +22,7 @@ from sqlglot import exp
 from discreet.engines import connect
 from discreet.learn.drawn import Draws, Fit, Name, Progress
 from discreet.learn.draws import VERSION, check_tables, draw
+from discreet.learn.learned import keeps
 from discreet.learn.view import View, present
 from discreet.release.cache import Cache
 from discreet.release.groups import read_all
@@ -32,6 +33,7 @@ from discreet.release.relations import load_file
 from discreet.release.release import Release
 from discreet.values import frames
 from discreet.values.coded import Coded, code, narrow, to_arrow
+from discreet.values.random import RandomSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,10 +125,11 @@ def _kept(cache: Cache, item: str, view: View, tables: int) -> Draws | None:
     arrays = cache.get(item, ("codes", "fit"))
     if arrays is None:
         return None
-    codes, held = arrays["codes"], np.bincount(view.held, minlength=len(view.values))
+    codes = arrays["codes"]
     if codes.shape != (tables, view.rows) or codes.dtype != narrow(len(view.values)):
         return None
-    if any(not np.array_equal(np.bincount(table, minlength=held.size), held) for table in codes):
+    seed = RandomSource().words(1)[0]
+    if not all(keeps(view.starts, view.held, table, seed) for table in codes):
         return None
     try:
         told = json.loads(arrays["fit"].tobytes())
