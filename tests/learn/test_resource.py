@@ -77,7 +77,6 @@ def test_the_file_holds_rows_and_groups(publication: str, format: Any, tmp_path:
 
 def test_plausible_file_sees_only_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two private tables that lead to the same files lead to the same plausible tables; and only a folder is handed over."""
-    monkeypatch.setitem(drawing.MODELS, "learned", drawing.even)
     given: list[tuple[Any, ...]] = []
     original = publishing._extension
 
@@ -91,14 +90,18 @@ def test_plausible_file_sees_only_the_release(tmp_path: Path, monkeypatch: pytes
         return act
 
     monkeypatch.setattr(publishing, "_extension", watched)
-    one, other = (
-        pa.table({"age": [30, 31, 32, 33], "pay": pay}) for pay in ([1, 2, 3, 4], [4, 3, 2, 1])
-    )  # one group of all: the files are the same
-    policy = Policy(quasi=["age"], sensitive="pay", guarantee={"l": 4}, partition="deal")
+    pay = [number // 16 + number % 4 for number in range(256)]  # grows with age, so that there is something to learn
+    exchanged = [pay[number ^ 1] for number in range(256)]  # between neighbours, who are one group: the same files
+    one, other = (pa.table({"age": range(256), "pay": each}) for each in (pay, exchanged))
+    policy = Policy(quasi=["age"], sensitive="pay", guarantee={"l": 2}, partition="mondrian")
     made = [
         publish(each, policy, to=tmp_path / name, seed=seed, plausible=3)
         for each, name, seed in ((one, "one", 1), (other, "other", 2))
     ]
+    assert made[0].promise.groups == 128
+    told = made[0].promise.plausible
+    assert told is not None
+    assert told.rhat is not None  # the model was fitted
     assert [*map(len, given)] == [1, 1]
     assert all(isinstance(folder, Path) for (folder,) in given)
     for path in sorted(made[0].path.iterdir()):
