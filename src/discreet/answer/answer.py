@@ -50,7 +50,7 @@ class Answer:
     sql: str = field(repr=False)
     notes: tuple[str, ...] = ()
     basis: Basis = DRAWN
-    estimators: Mapping[str, str] = field(default_factory=dict)  # of each aggregate, or `exact`; see `estimator`
+    estimators: Mapping[str, str] = field(default_factory=dict)  # of each aggregate, `exact`, or two: `design, even`
 
     @property
     def estimator(self) -> str:

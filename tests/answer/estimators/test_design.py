@@ -163,6 +163,10 @@ def test_a_few_rare_values_that_share_a_group_do_not_spoil_the_rest(table, group
     assert abs(row["m"] - salary[table["school"].to_numpy() == 7].mean()) < 3 * row["m_stderr"]
     alone = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE school = 7 AND salary = 90000")
     assert alone.estimators == {"n": "even"}
+    here = table["school"].to_pylist()[np.flatnonzero(groups == 3)[0]]
+    every = release.ask(f"SELECT salary, COUNT(*) AS n FROM microdata WHERE school = {here} GROUP BY salary")
+    assert every.estimators == {"n": "design, even"}
+    assert f"n: in 2 of {len(every)} rows the estimate is that of `even`" in " ".join(every.notes)
 
 
 def test_many_neighbours_are_taken_together_and_that_is_said(tmp_path):

@@ -137,6 +137,9 @@ def test_tables_that_agree_do_not_make_an_answer_certain(tmp_path: Path, monkeyp
         assert row[f"{name}_low"] < row[f"{name}_high"]
         assert row[f"{name}_stderr"] is None
         assert f"{name}: in this row all plausible tables agree; that is no certainty, so no stderr" in answer.notes
+    some = release.ask("SELECT pay, AVG(age) AS a FROM microdata WHERE town = 'Ulm' GROUP BY pay", estimator="learned")
+    assert any("nobody matches in any plausible table; the estimate is by `even`" in note for note in some.notes)
+    assert dict(some.estimators) == {"a": "learned, even"}
 
 
 def test_what_rows_tell_stays_exact(release: Release) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,20 @@ from discreet.values.coded import to_arrow, to_numpy
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 ROUNDING = 1e-9  # of a bound: no estimate beyond it
+
+
+class Put(NamedTuple):
+    """An answer with an estimator's figures, what is to be said of them, its `own` rows, and those `left` to `even`."""
+
+    answer: pa.Table
+    notes: list[str]
+    own: Flags
+    left: Flags
+
+    def made_by(self, name: str) -> str:
+        """Who made the column: the estimator of this name, `even`, or both."""
+        some = {name: self.own.any(), "even": self.left.any()}
+        return ", ".join(each for each, made in some.items() if made) or name
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +44,7 @@ class Column:
         """Whether there is no estimate in any row."""
         return bool(self.estimate.size) and bool(np.isnan(self.estimate).all())
 
-    def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
+    def put(self, answer: pa.Table, name: str) -> Put:
         """An answer with these figures, and what is to be said of them."""
         low, high, even = (floats(answer.column(each)) for each in ("low", "high", "estimate"))
         usable = np.isfinite(self.estimate) & np.isfinite(low) & np.isfinite(high)
@@ -38,8 +53,9 @@ class Column:
             answer = _with(answer, "stderr", np.where(low == high, 0, np.where(usable, self.stderr, np.nan)), usable)
         inside = np.clip(self.estimate, low, high)
         moved = np.abs(inside - self.estimate) > ROUNDING * np.maximum(np.abs(inside), 1)
-        told = _told(name, usable & moved & (low < high), ~usable & ~np.isnan(even))
-        return _with(answer, "estimate", inside, usable), [*told]
+        left = ~usable & ~np.isnan(even)
+        told = _told(name, usable & moved & (low < high), left)
+        return Put(_with(answer, "estimate", inside, usable), [*told], usable, left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +70,15 @@ class Places:
         """Whether there is no estimate in any row."""
         return bool(self.places.size) and bool((self.places < 0).all())
 
-    def put(self, answer: pa.Table, name: str) -> tuple[pa.Table, list[str]]:
+    def put(self, answer: pa.Table, name: str) -> Put:
         """The same, of values that need not be numbers."""
         low, high = (_places(answer.column(each), self.values) for each in ("low", "high"))
         usable = (self.places >= 0) & (low >= 0) & (high >= 0)
         inside = np.clip(self.places, low, high)
         some = np.asarray(answer.column("estimate").is_valid().to_numpy(), np.bool_)
         told = _told(name, usable & (inside != self.places), ~usable & some)
-        return _with(answer, "estimate", self.values.take(to_arrow(np.maximum(inside, 0))), usable), [*told]
+        found = self.values.take(to_arrow(np.maximum(inside, 0)))
+        return Put(_with(answer, "estimate", found, usable), [*told], usable, ~usable & some)
 
     def as_numbers(self) -> Column:
         """The same where an answer lies between values."""

@@ -24,7 +24,7 @@ class Refused(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimated:
-    """An answer as it was laid out, what is to be said beside it, and which aggregates (by number) `others` made."""
+    """An answer as laid out, what is to be said beside it, and aggregates (by number) that `others` had a part in."""
 
     table: pa.Table
     notes: tuple[str, ...] = ()

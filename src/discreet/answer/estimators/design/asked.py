@@ -64,10 +64,11 @@ class Asked:
                 others[number] = "even"
                 notes.append(f"{aggregate.name}: {error}; the estimate is that of `even`")
                 continue
-            relations[name], told = found.put(relations[name], aggregate.name)
-            notes += told
+            put = found.put(relations[name], aggregate.name)
+            relations[name], others[number] = put.answer, put.made_by(self._name)
+            notes += put.notes
             if aggregate.function in QUANTILES and self._name != "design":
-                others[number] = "design"
+                others[number] = put.made_by("design")
                 notes.append(f"{aggregate.name}: `{self._name}` has no quantiles; the estimate is that of `design`")
         return Estimated(self._asking.laid_out(relations), tuple(notes), others)
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.answer.estimators.columns import ROUNDING, Flags, Floats, floats, in_rows, is_number, told_moved
+from discreet.answer.estimators.columns import ROUNDING, Flags, Floats, Put, floats, in_rows, is_number, told_moved
 from discreet.answer.estimators.estimator import Estimated
 from discreet.answer.estimators.learned.tables import Tables
 from discreet.answer.prepared import Asking
@@ -40,15 +40,17 @@ def estimated(asking: Asking, tables: Tables) -> Estimated:
     drawn = [engine.run(_together([_about(asked, name) for name in part])) for part in parts]
     engine.load("drawn answers", pa.concat_tables(drawn), keep=False)
     notes: list[str] = []
+    others: dict[int, str] = {}
     for number, aggregate in enumerate(question.aggregates):
         if not question.untouched(aggregate):
             even = relations[f"answer_{number}"]
             stats = _statistics(engine, even, number, len(question.keys))
             put = _numbers if is_number(even.schema.field("low").type) else _values
-            relations[f"answer_{number}"], told = put(aggregate, even, stats, len(tables.names))
-            notes += told
+            found = put(aggregate, even, stats, len(tables.names))
+            relations[f"answer_{number}"], others[number] = found.answer, found.made_by("learned")
+            notes += found.notes
     engine.forget("drawn answers")
-    return Estimated(asking.laid_out(relations), (*notes, *tables.notes))
+    return Estimated(asking.laid_out(relations), (*notes, *tables.notes), others)
 
 
 def _asked(question: Question) -> exp.Select:
@@ -108,7 +110,7 @@ def _statistics(engine: Engine, even: pa.Table, number: int, keys: int) -> pa.Ta
     return result
 
 
-def _numbers(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int) -> tuple[pa.Table, list[str]]:
+def _numbers(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int) -> Put:
     """Mean and spread over the tables, inside the bounds."""
     present, mean, variance = (floats(column) for column in stats.columns)
     low, high, before = (floats(even.column(part)) for part in ("low", "high", "estimate"))
@@ -134,18 +136,21 @@ def _numbers(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int)
     moved = usable & (np.abs(inside - estimate) > ROUNDING * np.maximum(np.abs(inside), 1))
     new = _with(even, "estimate", np.where(usable, inside, before))
     new = _with(new, "stderr", np.where(usable, np.where(low == high, 0, stderr), floats(even.column("stderr"))))
-    told = _told(aggregate, moved, asked & (present == 0) & ~usable, usable & (present < tables))
-    return new, [*told, *_told_agreed(aggregate, usable & agree)]
+    nobody = asked & (present == 0) & ~usable
+    told = _told(aggregate, moved, nobody, usable & (present < tables))
+    return Put(new, [*told, *_told_agreed(aggregate, usable & agree)], usable, nobody)
 
 
-def _values(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int) -> tuple[pa.Table, list[str]]:
+def _values(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int) -> Put:
     """The middle one of the tables, of dates and other values that cannot be added."""
     middle = stats.column(1).cast(even.schema.field("estimate").type)
     present = floats(stats.column(0))
-    usable = (present > 0) & np.asarray(even.column("estimate").is_valid().to_numpy(), np.bool_)
+    asked = np.asarray(even.column("estimate").is_valid().to_numpy(), np.bool_)
+    usable, nobody = asked & (present > 0), asked & (present == 0)
     at = even.column_names.index("estimate")
     new = even.set_column(at, "estimate", pc.if_else(pa.array(usable), middle, even.column("estimate")))
-    return new, [*_told(aggregate, np.zeros_like(usable), ~usable & (present == 0), usable & (present < tables))]
+    told = _told(aggregate, np.zeros_like(usable), nobody, usable & (present < tables))
+    return Put(new, [*told], usable, nobody)
 
 
 def _told(aggregate: Aggregate, moved: Flags, nobody: Flags, some: Flags) -> Iterator[str]:
