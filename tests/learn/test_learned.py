@@ -16,7 +16,8 @@ from discreet.learn.drawn import APART
 from discreet.learn.draws import draw
 from discreet.learn.features import MOST, features
 from discreet.learn.kinds import Kinds
-from discreet.learn.learned import combined, keeps, learned
+from discreet.learn.learned import _in_turn, combined, keeps, learned
+from discreet.learn.score import likely
 from discreet.learn.view import View
 from discreet.values.coded import Coded, code
 
@@ -73,11 +74,44 @@ def test_learned_invents_no_relation() -> None:
             off[model] += np.abs(found.mean(0) - told).sum()
             assert bool(drawn.fit.notes) == (model == "learned")
             if model == "learned":
-                assert "nothing in the groups speaks for a relation" in drawn.fit.notes[0]
+                assert drawn.fit.notes[0].startswith("the groups say little of whether values go with")
                 near = np.abs(found.mean(0) - told) <= 2 * np.sqrt(found.var(0, ddof=1) * (1 + 1 / 20))
                 inside, asked = inside + int(near.sum()), asked + near.size
     assert off["learned"] < 1.1 * off["even"] + 1
     assert inside > 0.8 * asked  # 95 % if the questions of a table were independent, which they are not
+
+
+def test_a_relation_that_groups_do_not_show_is_in_the_spread() -> None:
+    """Dealt groups are alike, and hardly tell of the relation: even tables are sure of what is not so."""
+    near: dict[str, list[float]] = {"learned": [], "even": []}
+    for seed in (1, 2):
+        shown, truth, men = grown(800, 1.0, seed)
+        mixed = np.random.default_rng(seed).permutation(truth.size)
+        order = mixed[np.argsort(truth[mixed], kind="stable")].reshape(GROUP, -1).T.ravel()
+        quasi = {name: column.decode().take(pa.array(order)).to_pylist() for name, column in shown.quasi.items()}
+        pay = shown.values.take(pa.array(truth[order].astype(np.int64))).to_pylist()
+        dealt, held = view(quasi, pay, [GROUP] * (truth.size // GROUP))
+        told = counted(held, men[order], len(dealt.values))[0]
+        for model, found in near.items():
+            drawn = counted(draw(dealt, 20, model=model, secret=3).codes, men[order], len(dealt.values))
+            reach = 2 * np.sqrt(drawn.var(0, ddof=1) * (1 + 1 / 20))
+            found.append(float(np.mean(np.abs(drawn.mean(0) - told) <= reach)))
+    assert np.mean(near["even"]) < 0.2
+    assert np.mean(near["learned"]) > 0.6
+
+
+def test_doubtful_tables_are_drawn_both_ways() -> None:
+    numbers = np.arange(1.0, 13.0).reshape(3, 2, 2)
+    drawn = _in_turn(numbers, 2, 7)
+    assert np.array_equal(drawn[:2], numbers[:2])
+    assert np.array_equal(drawn[2:6], [numbers[0], -numbers[0], numbers[1], -numbers[1]])
+    assert not drawn[6].any()
+    assert np.array_equal(_in_turn(numbers, 5, 5), numbers[[0, 1, 2, 0, 1]])
+
+
+def test_a_relation_is_as_likely_as_its_score_says() -> None:
+    assert likely(0.0) == likely(-3.0) == pytest.approx(1 / (1 + 37**0.5))
+    assert likely(5.0) > 0.999
 
 
 def test_a_faint_relation_is_noticed() -> None:

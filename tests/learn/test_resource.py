@@ -16,7 +16,7 @@ from discreet import Policy, open_release, publish, verify
 from discreet.errors import InputError, ReleaseError
 from discreet.learn import draws as drawing
 from discreet.learn import resource as module
-from discreet.learn.learned import UNRELATED
+from discreet.learn.learned import DOUBTFUL
 from discreet.learn.resource import extension, learn
 from discreet.publication import publish as publishing
 from discreet.release import Release
@@ -32,13 +32,14 @@ def carrying(tmp_path: Path) -> Release:
 
 
 def test_what_is_to_be_said_of_tables_stays_with_them(tmp_path: Path) -> None:
-    """Of a release in which nothing goes with anything tables are drawn evenly: whoever asks them later is told, too."""
+    """Of a release in which nothing goes with anything tables are drawn both ways: whoever asks them later is told, too."""
     release = released(tmp_path / "release")
     drawn = release.plausible(3)
-    assert UNRELATED in drawn.notes
+    doubt = DOUBTFUL.format(fitted=0, tables=3)
+    assert doubt in drawn.notes
     carrying = open_release(learn(release, tables=3).path)
     assert carrying.plausible(3).notes == drawn.notes
-    assert UNRELATED in carrying.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30").notes
+    assert doubt in carrying.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30").notes
 
 
 def failed(folder: Path) -> dict[str, str]:
@@ -54,7 +55,8 @@ def test_a_release_is_written_once_more(carrying: Release, tmp_path: Path) -> No
         assert carrying.file(name).read_bytes() == before.file(name).read_bytes()
     assert (carrying.promise.estimator, before.promise.estimator) == ("learned", "even")
     again = json.loads((carrying.path / "datapackage.json").read_text())["discreet"]
-    assert again["plausible"] == {"tables": 3, "model": "learned", "notes": [UNRELATED]}
+    notes = list(before.plausible(3).notes)
+    assert again["plausible"] == {"tables": 3, "model": "learned", "rhat": again["plausible"]["rhat"], "notes": notes}
     assert failed(before.path) == {}  # it stays as it was
 
 

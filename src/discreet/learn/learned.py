@@ -1,7 +1,10 @@
 """The model `learned`: fit the value given the quasi-identifiers to groups, then draw who in a group holds which value.
 
 Parameters are drawn from at most `FITTED` rows, of groups taken at random; tables are drawn for all of them, piece by
-piece. The model's two ensembles start from different spreads, and are watched at two times; see `rhat`.
+piece. The model's two ensembles start from different spreads, and are watched at two times; see `rhat`. Where it is
+doubtful that there is a relation (see `score`), as many tables as that is unlikely are drawn in twos, by parameters and
+by their opposite. By the prior both are as likely, so the mean of the two is nearly that of even tables, and their
+spread has in it what a relation that groups do not show would do.
 Cost: see `ensemble`; then tables x (rows x sweeps + combinations x features x kinds), with memory for a piece.
 """
 
@@ -34,7 +37,10 @@ SWEEPS = 30
 THREADS = 2
 SAID = 40  # how often progress in drawing is told
 LARGE = f"every group has more than {FITTED:,} rows, too many to learn from: tables were drawn evenly"
-UNRELATED = "nothing in the groups speaks for a relation between quasi-identifiers and values: tables were drawn evenly"
+DOUBTFUL = (
+    "the groups say little of whether values go with quasi-identifiers: {fitted} of {tables} tables were drawn by the"
+    " model as it was fitted, the others by it and by its opposite in turn, so that estimates are nearly even ones"
+)
 
 
 def learned(view: View, tables: int, random: np.random.Generator, progress: Progress, *, epochs: int = EPOCHS) -> Draws:
@@ -45,8 +51,7 @@ def learned(view: View, tables: int, random: np.random.Generator, progress: Prog
     if not chosen.size:
         return evenly(view, tables, random, Fit("learned", notes=(LARGE,)))
     evidence, known, related = _evidence(view, kinds, columns, chosen, random)
-    if not related:
-        return evenly(view, tables, random, Fit("learned", notes=(UNRELATED,)))
+    fitted = round(related * tables)
     model = Model.of(known, kinds)
     half = -(-min(max(tables, MEMBERS[0]), MEMBERS[1]) // 2)
     one, other = random.spawn(2)
@@ -59,8 +64,21 @@ def learned(view: View, tables: int, random: np.random.Generator, progress: Prog
         first = ensemble(evidence, model, half, one, scale=SCALES[0], epochs=epochs, progress=told)
         both = first, second.result()
     members = np.stack([each.numbers for each in both], 1).reshape(2 * half, *first.numbers.shape[1:])
-    codes = _draw(_Drawing(view, kinds, known, model, members), tables, random, progress)
-    return Draws(codes, Fit("learned", epochs * STEPS, rhat(both), _notes(view, kinds, rhat(both))))
+    drawing = _Drawing(view, kinds, known, model, _in_turn(members, fitted, tables))
+    notes = _notes(view, kinds, rhat(both))
+    if fitted < tables:
+        notes = (DOUBTFUL.format(fitted=fitted, tables=tables), *notes)
+    return Draws(_draw(drawing, tables, random, progress), Fit("learned", epochs * STEPS, rhat(both), notes))
+
+
+def _in_turn(members: Floats, fitted: int, tables: int) -> Floats:
+    """The parameters of each table: so many as fitted, then in twos and with both signs; of one that is left, none."""
+    twos = (tables - fitted) // 2
+    which = [*range(fitted), *np.repeat(np.arange(twos), 2), *[0] * ((tables - fitted) % 2)]
+    signs = [*[1] * fitted, *[1, -1] * twos, *[0] * ((tables - fitted) % 2)]
+    taken = members[np.array(which, np.int64) % len(members)]
+    found: Floats = taken * np.array(signs, members.dtype).reshape(-1, *[1] * (members.ndim - 1))
+    return found
 
 
 def rhat(ensembles: Sequence[Ensemble]) -> float:
@@ -94,8 +112,8 @@ def _sample(view: View, random: np.random.Generator) -> Longs:
 
 def _evidence(
     view: View, kinds: Kinds, columns: Sequence[Coded], chosen: Longs, random: np.random.Generator
-) -> tuple[Evidence, Features, bool]:
-    """What is learned from, the features of rows with pairs of the columns that tell most, and whether any tells."""
+) -> tuple[Evidence, Features, float]:
+    """What is learned from, features with pairs of the columns that tell most, and how likely there is a relation."""
     sizes = np.diff(view.starts)[chosen]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.repeat(view.starts[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
@@ -139,7 +157,7 @@ class _Drawing:
     kinds: Kinds
     known: Features
     model: Model
-    members: Floats
+    members: Floats  # the parameters of each table
 
     def draw(self, groups: slice, seeds: npt.NDArray[np.uint64], codes: npt.NDArray[Any]) -> None:
         """Draw the groups' part of every table into `codes`, which hold an assignment already."""
@@ -148,7 +166,7 @@ class _Drawing:
         distinct, combination = combined([column.codes[rows] for column in self.view.quasi.values()])
         known, starts = self.known.of(distinct), starts - starts[0]
         for i, (seed, table) in enumerate(zip(seeds, codes, strict=True)):
-            chances = self.model.chances(known, self.members[i % len(self.members)])
+            chances = self.model.chances(known, self.members[i])
             swap(starts, combination, self.kinds.of, chances, seed, SWEEPS, table[rows])
             if not keeps(starts, self.view.held[rows], table[rows], seed):
                 raise InternalError("a plausible table does not hold the values of its groups; nothing was drawn")

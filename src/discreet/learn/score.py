@@ -3,7 +3,8 @@
 The score of a feature and a kind is the sum over groups of the feature's mean times how many more of the kind the group
 has than all rows would make expect: the slope of the likelihood at the model that knows nothing. If groups' values were
 exchanged between groups at random, each score would have a known variance (Hoeffding 1951). Together they are compared
-with what such exchanges give.
+with what such exchanges give: z standard deviations more. Before looking, a relation is as likely as none, and with one
+z is normal with a variance of 1 + STRENGTH²; so Bayes' rule says how likely there is one.
 Cost: groups x features x kinds for each exchange.
 """
 
@@ -17,15 +18,15 @@ import numpy.typing as npt
 from discreet.learn.ensemble import Evidence
 from discreet.learn.features import Features
 
-EXCHANGES, BEYOND = 40, 4.0  # standard deviations above what exchanges give
+EXCHANGES, STRENGTH = 40, 6.0
 
 
 @dataclass(frozen=True)
 class Score:
-    """How much each column tells of the values by itself, and whether all together tell more than chance would."""
+    """How much each column tells of the values by itself, and how likely any of them is `related` to them."""
 
     columns: npt.NDArray[np.float64]
-    related: bool
+    related: float
 
     @classmethod
     def of(cls, evidence: Evidence, kinds: int, features: Features, random: np.random.Generator) -> Score:
@@ -45,7 +46,15 @@ class Score:
         by_chance = [score(random.permutation(evidence.groups)).sum() for _ in range(EXCHANGES)]
         column = np.repeat([block.columns[0] if block.columns else -1 for block in features.blocks], features.sizes)
         told = [found[column == i].sum() / max((column == i).sum(), 1) for i in range(len(features.columns))]
-        return cls(np.array(told), bool(found.sum() > np.mean(by_chance) + BEYOND * np.std(by_chance)))
+        spread = float(np.std(by_chance))
+        return cls(np.array(told), likely((found.sum() - np.mean(by_chance)) / spread if spread > 0 else 0.0))
+
+
+def likely(z: float) -> float:
+    """How likely there is a relation where the score is so many standard deviations above what exchanges give."""
+    spread = 1 + STRENGTH**2
+    against = 0.5 * np.log(spread) - 0.5 * max(z, 0.0) ** 2 * (1 - 1 / spread)
+    return float(1 / (1 + np.exp(against)))
 
 
 def _centred(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
