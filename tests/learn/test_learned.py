@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from discreet.learn.drawn import APART
 from discreet.learn.draws import draw
 from discreet.learn.features import MOST, features
 from discreet.learn.kinds import Kinds
-from discreet.learn.learned import _in_turn, combined, keeps, learned
+from discreet.learn.learned import _in_turn, keeps, learned
 from discreet.learn.score import likely
 from discreet.learn.view import View
 from discreet.values.coded import Coded, code
@@ -182,27 +180,6 @@ def test_a_table_with_other_values_is_found() -> None:
     assert keeps(starts, held, np.array([1, 0, 2, 1], np.uint8), np.uint64(1))
     assert not keeps(starts, held, np.array([1, 1, 2, 0], np.uint8), np.uint64(1))
     assert not keeps(starts, held, np.array([0, 1, 1, 9], np.uint8), np.uint64(1))
-
-
-@settings(max_examples=30)
-@given(
-    columns=st.integers(1, 4).flatmap(
-        lambda n: st.lists(st.lists(st.integers(0, 5), min_size=n, max_size=n), min_size=1, max_size=30)
-    )
-)
-def test_combinations_are_those_of_rows(columns: list[list[int]]) -> None:
-    codes = [np.array(column, np.uint8) for column in zip(*columns, strict=True)]
-    distinct, combination = combined(codes)
-    for column, kept in zip(codes, distinct, strict=True):
-        assert (kept[combination] == column).all()
-    assert len({tuple(row) for row in columns}) == len(distinct[0])
-
-
-def test_wide_columns_do_not_overflow() -> None:
-    codes = [np.array([0, 2**30, 5, 2**30]) for _ in range(30)]
-    distinct, combination = combined(codes)
-    assert len(distinct[0]) == 3
-    assert combination[1] == combination[3]
 
 
 def test_features_have_room() -> None:

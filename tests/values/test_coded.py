@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from discreet.values.coded import DENSE, SAMPLE, code, has_many
+from discreet.values.coded import DENSE, SAMPLE, code, combined, has_many
 
 COLUMNS: dict[str, tuple[pa.DataType, list[Any]]] = {
     "small integers": (pa.int8(), [3, -128, 127, 3]),
@@ -56,3 +58,19 @@ def test_a_column_of_which_every_row_is_different_is_not_coded() -> None:
     assert not has_many(pa.chunked_array([pa.array(numbers % 100 / 7)]))
     assert not has_many(pa.chunked_array([pa.array(numbers)]))
     assert not has_many(pa.chunked_array([pa.array(numbers[:100] / 7)]))
+
+
+@settings(max_examples=30)
+@given(
+    rows=st.integers(1, 4).flatmap(
+        lambda n: st.lists(st.tuples(*[st.sampled_from([0, 1, 2, 2**31 - 1])] * n), min_size=1, max_size=30)
+    )
+)
+@example(rows=[(0,) * 30, (2**30,) * 30, (5,) * 30, (2**30,) * 30])
+@example(rows=[(2**31 - 1, 2**31 - 1, 0), (2**31 - 1, 2**31 - 1, 1), (0, 2**31 - 1, 1)])
+def test_combinations_are_numbered_in_order(rows: list[tuple[int, ...]]) -> None:
+    """As Python numbers the different tuples, also where a product of sizes has no room in 64 bits."""
+    different = sorted(set(rows))
+    numbers, first = combined([np.array(column, np.int32) for column in zip(*rows, strict=True)])
+    assert numbers.tolist() == [different.index(row) for row in rows]
+    assert first.tolist() == [rows.index(row) for row in different]

@@ -28,7 +28,7 @@ from discreet.learn.kinds import Kinds
 from discreet.learn.score import Score
 from discreet.learn.swaps import Longs, swap
 from discreet.learn.view import View
-from discreet.values.coded import Coded, narrow
+from discreet.values.coded import Coded, combined, narrow
 
 FITTED, PIECE = 60_000, 50_000  # rows
 MEMBERS = (10, 40)  # fewest, most
@@ -117,7 +117,7 @@ def _evidence(
     sizes = np.diff(view.starts)[chosen]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.repeat(view.starts[chosen] - starts[:-1], sizes) + np.arange(starts[-1])
-    distinct, combination = combined([column.codes[rows] for column in columns])
+    distinct, combination = _distinct([column.codes[rows] for column in columns])
     group = np.repeat(np.arange(chosen.size), sizes)
     pairs, counts = np.unique(group * kinds.size + kinds.of[view.held[rows]], return_counts=True)
     first = np.searchsorted(pairs, np.arange(chosen.size + 1) * kinds.size)
@@ -135,18 +135,10 @@ def _evidence(
     return replace(evidence, features=known.of(distinct)), known, score.related
 
 
-def combined(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[npt.NDArray[Any]], Ints]:
+def _distinct(columns: Sequence[npt.NDArray[Any]]) -> tuple[list[npt.NDArray[Any]], Ints]:
     """The distinct combinations of codes, column by column, and which of them every row has."""
-    code = np.zeros(len(columns[0]), np.int64)
-    size = 1
-    for column in columns:
-        values = int(column.max(initial=0)) + 1
-        if size * values >= 2**62:
-            code = np.unique(code, return_inverse=True)[1]
-            size = int(code.max(initial=0)) + 1
-        code, size = code * values + column, size * values
-    _, first, combination = np.unique(code, return_index=True, return_inverse=True)
-    return [column[first] for column in columns], combination.astype(np.int32)
+    combination, first = combined(columns)
+    return [column[first] for column in columns], combination
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +155,7 @@ class _Drawing:
         """Draw the groups' part of every table into `codes`, which hold an assignment already."""
         starts = self.view.starts[groups.start : groups.stop + 1]
         rows = slice(int(starts[0]), int(starts[-1]))
-        distinct, combination = combined([column.codes[rows] for column in self.view.quasi.values()])
+        distinct, combination = _distinct([column.codes[rows] for column in self.view.quasi.values()])
         known, starts = self.known.of(distinct), starts - starts[0]
         for i, (seed, table) in enumerate(zip(seeds, codes, strict=True)):
             chances = self.model.chances(known, self.members[i])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,23 @@ def code(column: pa.ChunkedArray | pa.Array) -> Coded:
     """
     array = whole(column)
     return _dense(array) or _by_dictionary(array)
+
+
+def combined(columns: Sequence[npt.NDArray[Any]]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """One number for every row, from 0 on without a gap, and the first row of each number.
+
+    Rows have the same if all their codes are the same; else numbers compare as the first codes that differ.
+    """
+    found = np.zeros(len(columns[0]), np.int64)
+    size = 1
+    for codes in columns:
+        values = int(codes.max(initial=0)) + 1
+        if size * values >= 2**62:  # no room: without gaps they are no more than rows
+            found = np.unique(found, return_inverse=True)[1]
+            size = int(found.max(initial=0)) + 1
+        found, size = found * values + codes, size * values
+    _, first, numbers = np.unique(found, return_index=True, return_inverse=True)
+    return numbers.astype(np.int32), first
 
 
 def to_numpy(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:

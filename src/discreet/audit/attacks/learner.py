@@ -35,6 +35,7 @@ from discreet.learn.view import View
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS
 from discreet.release.harmless import Told, harmless_values
+from discreet.values.coded import combined
 from discreet.values.columns import is_ordered
 
 TABLES = 50  # in which a person's likeliest value is looked for
@@ -149,9 +150,9 @@ class Known:
             )
         )
         there = np.logical_and.reduce([codes >= 0 for codes in (*quasi, held)])
-        looks = _together(
+        looks, _ = combined(
             [
-                np.concatenate([coded.codes, codes[there]]).astype(np.int64)
+                np.concatenate([coded.codes, codes[there]])
                 for coded, codes in zip(view.quasi.values(), quasi, strict=True)
             ]
         )
@@ -177,15 +178,6 @@ def _guesses(view: View, harmless: Sequence[Told]) -> npt.NDArray[np.bool_]:
     if not harmless:
         return np.ones(len(view.values), np.bool_)
     return ~np.asarray(pc.is_in(view.values, value_set=harmless_values(harmless, view.values.type)))
-
-
-def _together(columns: Sequence[Ints]) -> Ints:
-    """One number from 0 on, without a gap, for each combination of codes that occurs."""
-    found = np.zeros(columns[0].size, np.int64)
-    for codes in columns:
-        _, inverse = np.unique(found * (codes.max(initial=0) + 1) + codes, return_inverse=True)
-        found = inverse.reshape(-1)
-    return found
 
 
 def _banded(codes: Ints, values: pa.Array) -> Ints:
@@ -219,8 +211,7 @@ def _naive_bayes(
         share = (both.sum(axis=1, keepdims=True) + 1 / size) / (held.size + 1)
         likely.append(np.log((both + WEIGHT * share) / (holders + WEIGHT)))
     prior = np.where(may, np.log(holders + 1 / many), -np.inf)
-    looks = _together([codes[test] for codes in known.bands])
-    _, first = np.unique(looks, return_index=True)
+    looks, first = combined([codes[test] for codes in known.bands])
     best = np.empty(first.size, np.int64)
     step = max(AT_ONCE // many, 1)
     for start in range(0, first.size, step):

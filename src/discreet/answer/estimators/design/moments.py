@@ -16,7 +16,7 @@ from discreet.answer.plan.sql import Piece, grouped
 from discreet.answer.question.question import Question
 from discreet.release.groups import Ints
 from discreet.release.manifest import Promise
-from discreet.values.coded import code, to_numpy
+from discreet.values.coded import code, combined, to_arrow, to_numpy
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,8 @@ class Numbered:
 
 def numbered(keys: pa.Table) -> Numbered:
     """The number of every row among the different ones."""
-    together = np.zeros(len(keys), np.int64)
-    for column in keys.columns:
-        coded = code(column)
-        _, together = np.unique(together * max(len(coded.values), 1) + coded.codes, return_inverse=True)
-    _, first, numbers = np.unique(together, return_index=True, return_inverse=True)
-    return Numbered(numbers.astype(np.int32), keys.take(pa.array(first)))
+    numbers, first = combined([code(column).codes for column in keys.columns])
+    return Numbered(numbers, keys.take(to_arrow(first)))
 
 
 def queries(question: Question, promise: Promise) -> Iterator[exp.Select]:
