@@ -98,7 +98,7 @@ def test_six_people_are_known_no_better_than_their_group(partition, monkeypatch)
     tried = (({"l": 2}, SIX), ({"distinct_l": 2}, SIX[1:]), ({"l": 3}, [(2, 2, 2)]))
     for promised, tables in tried:
         for counts in tables:
-            certain, better, _, cut = attacked(show, seen(partition, spread(sum(counts), 3)), promised, counts, seed=1)
+            certain, better, _, cut = attacked(show, seen(partition, spread(sum(counts), 6)), promised, counts, seed=1)
             assert (certain, better) == (0, 0), (promised, counts)
             cuts[next(iter(promised))] += cut
     assert cuts["l"] > 0 < cuts["distinct_l"]

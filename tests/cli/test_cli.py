@@ -130,7 +130,7 @@ def test_inspect_as_json(run, desk):
     status, out, err = run("inspect", desk / "patients.csv", "--quasi", "age,sex", "--sensitive", "salary", "--json")
     told = json.loads(out)
     assert (status, err) == (0, "")
-    assert list(told) == ["name", "rows", "columns", "quasi", "sensitive", "tells", "notes"]
+    assert list(told) == ["name", "rows", "columns", "quasi", "sensitive", "tells", "notes", "people"]
     assert (told["name"], told["rows"], len(told["columns"])) == ("patients", 2_000, 9)
     assert list(told["columns"][0]) == ["name", "kind", "distinct", "missing", "unique", "suggestion"]
     assert list(told["quasi"]) == ["quasi", "combinations", "unique", "below_5", "risk"]

@@ -143,9 +143,17 @@ def test_folder_instead_of_a_file(refused, tmp_path):
     refused(tmp_path, InputError, "is a folder, expected a file")
 
 
-@pytest.mark.parametrize("name", ["people.xlsx", "people.txt", "people", "people.csv.gz"])
-def test_wrong_suffix(refused, file, name):
-    refused(file(csv_text(), name), InputError, "is not a `.csv` or `.parquet` file", "pandas")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("people.txt", "is not a `.csv`, `.csv.gz`, `.parquet` or `.xlsx` file"),
+        ("people", "is not a `.csv`, `.csv.gz`, `.parquet` or `.xlsx` file"),
+        ("people.xlsx", "is not an Excel file, or it is damaged"),
+        ("people.csv.gz", "is not compressed by gzip"),
+    ],
+)
+def test_wrong_suffix(refused, file, name, message):
+    refused(file(csv_text(), name), InputError, message)
 
 
 @pytest.mark.parametrize("source", [None, 7, b"people.csv", {"age": [1]}, [1, 2]])

@@ -209,7 +209,7 @@ def redigest(folder: Path) -> None:
     manifest = json.loads((folder / NAME).read_text())
     for resource in manifest["resources"]:
         path = folder / resource["path"]
-        resource |= {"bytes": path.stat().st_size, "hash": digest(path)}
+        resource["hash"] = digest(path)
     (folder / NAME).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 

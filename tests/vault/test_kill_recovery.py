@@ -298,7 +298,7 @@ def test_a_folder_that_cannot_be_looked_at_is_not_taken_for_gone(scene, monkeypa
     with monkeypatch.context() as patch:
         patch.setattr(Path, "lstat", fail)
         patch.setattr("discreet.vault.recover.reveal", fail)
-        patch.setattr("discreet.vault.recover.digest", fail)
+        patch.setattr("discreet.vault.recover.identity", fail)
         with pytest.raises(VaultError, match="cannot be read now: Input/output error"):
             append(scene.place, 2_000)
         scene.open()  # who only looks need not wait

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from answer.estimators.dealt import dealt, people, regression, shuffled
 from discreet.answer.estimators import columns
+from discreet.answer.estimators.design.inverted import quantile_places
 from discreet.answer.session import Session
 from discreet.errors import QueryError
 from laws.deals import spread
@@ -262,3 +264,7 @@ def test_over_all_deals_answers_in_sql_are_right_on_average(tmp_path, monkeypatc
     truth = {"n": len(asked), "s": sum(places[i][1] for i in asked), "a": sum(ages[i] for i in asked)}
     assert {name: spread(found)[0] for name, found in raw.items()} == pytest.approx(truth)
     assert len(raw["n"]) == 12
+
+
+def test_a_quantile_of_no_values_has_no_place() -> None:
+    assert quantile_places(np.zeros((2, 0)), Fraction(1, 2)).tolist() == [-1, -1]

@@ -18,6 +18,8 @@ def quantile_places(mass: Floats, fraction: Fraction) -> npt.NDArray[np.int64]:
     An estimated distribution may fall where it should rise. It is put midway between the least that never
     falls from the left and the most that never does from the right.
     """
+    if not mass.shape[1]:  # there is no value at all
+        return np.full(len(mass), -1)
     p, q = fraction.as_integer_ratio()
     upto = np.cumsum(mass, axis=1)
     never = np.minimum(np.maximum.accumulate(upto, axis=1), upto[:, -1:])
