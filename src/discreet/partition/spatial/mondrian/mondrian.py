@@ -56,7 +56,7 @@ def assign(
     dims = frame(space)
     rows = shuffle(secret.words(n))
     largest = int(dims.sizes.max(initial=1)) - 1
-    dtype = np.uint8 if largest < 2**8 else np.uint16 if largest < 2**16 else np.uint32
+    dtype = np.uint16 if largest < 2**16 else np.uint32  # each is compiled, which takes half a minute
     points, values = np.empty((d, n), dtype), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1
     in_turn, relaxed = dimension == "round_robin", median == "relaxed"
