@@ -48,6 +48,7 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/partition.py
 	$(BIN)/python bench/mixed.py 1000000
+	$(BIN)/python bench/design.py
 	$(BIN)/python bench/permutation.py
 	$(BIN)/python bench/generalization.py
 	$(BIN)/python bench/full_domain.py
