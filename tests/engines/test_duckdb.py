@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from threading import Thread
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -136,6 +137,19 @@ def test_close_lets_go_of_the_folder_to_spill_to(tmp_path, monkeypatch):
     made.close()
     assert list(tmp_path.iterdir()) == []
     made.close()
+
+
+def test_close_waits_for_a_query_of_another_thread(tmp_path):
+    """A thread that was being started when Ctrl-C came is waited for by nobody else."""
+    made, path = connect(), tmp_path / "rows.parquet"
+    query = sql("SELECT hash(i) AS h FROM range(5000000) AS t(i)")
+    writer = Thread(target=made.store, args=(query, path))
+    writer.start()
+    while not any(tmp_path.iterdir()):
+        pass
+    made.close()
+    writer.join()
+    assert pq.read_metadata(path).num_rows == 5_000_000
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,8 @@ class DuckDB:
         self._connection.interrupt()  # without the lock, which the query holds
 
     def close(self) -> None:
-        self._connection.close()
+        with self._lock:  # after an interrupt, a thread may still be at its query
+            self._connection.close()
         self._sweep()
 
     def _execute(self, statement: exp.Expr) -> None:
