@@ -15,10 +15,11 @@ import pyarrow.csv
 import pytest
 
 import discreet
+from discreet.audit.utility.answered import Answered, summed_up
+from discreet.audit.utility.workload import FEW, Query
 from discreet.comparison import Outcome, sweep
-from discreet.comparison.answered import Answered, summed_up
 from discreet.comparison.methods import method, sensible
-from discreet.comparison.workload import FEW, Query, workload
+from discreet.comparison.workload import workload
 from discreet.errors import InputError, MissingExtraError, PolicyError
 from discreet.table.people import people as invented
 

@@ -8,18 +8,18 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.answer.estimators import ESTIMATORS
 from discreet.audit.metrics import metrics
-from discreet.comparison.answered import Answered, summed_up
+from discreet.audit.utility.answered import answers, summed_up, valid
+from discreet.audit.utility.workload import Query
 from discreet.comparison.comparison import Comparison, Outcome
 from discreet.comparison.methods import Method, method, plainest, sensible
 from discreet.comparison.sweep import Sweep
-from discreet.comparison.workload import Query, workload
+from discreet.comparison.workload import workload
 from discreet.errors import (
     DiscreetError,
     DiscreetWarning,
@@ -27,7 +27,6 @@ from discreet.errors import (
     GuaranteeError,
     InputError,
     PolicyError,
-    QueryError,
     UnacceptedError,
 )
 from discreet.guarantees import PROMISES
@@ -43,8 +42,6 @@ from discreet.publication.publish import publish
 from discreet.publication.source import opened_with
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS as SHOW_ROWS
-from discreet.release.layouts import layout_of
-from discreet.release.manifest import Estimator
 from discreet.scratch import workplace
 from discreet.table import Table
 from discreet.warnings import minimality
@@ -206,8 +203,7 @@ def _tried(
                     return [Outcome(method=tried.name, refused=certain[0])]
                 told = _told(tried.name, release, seconds)
                 return [
-                    _measured(replace(told, estimator=each), release, asked)
-                    for each in _valid(release, learned=learned)
+                    _measured(replace(told, estimator=each), release, asked) for each in valid(release, learned=learned)
                 ]
     except PolicyError as error:
         return [Outcome(method=tried.name, refused="; ".join(mistake.message for mistake in error.mistakes))]
@@ -227,15 +223,6 @@ def _first_rows(table: Table) -> pa.Table:
     return table.engine.run(table.select(table.names()).limit(FEW))
 
 
-def _valid(release: Release, *, learned: bool) -> list[str]:
-    """The estimators that a release can be asked by, and that a manifest may name."""
-    promise = release.promise
-    if layout_of(promise).matching != "counted":
-        return ["even"]
-    valid = [name for name in get_args(Estimator) if ESTIMATORS[name].why_not(promise) is None]
-    return sorted((name for name in valid if learned or name != "learned"), key=[*ESTIMATORS].index)
-
-
 def _told(name: str, release: Release, seconds: float) -> Outcome:
     """What a release loses, whatever it is asked."""
     found = metrics(release)
@@ -252,22 +239,6 @@ def _told(name: str, release: Release, seconds: float) -> Outcome:
 
 def _measured(told: Outcome, release: Release, asked: Sequence[Query]) -> Outcome:
     """The errors of the answers of a release by one estimator."""
-    answers, times, why = [], [], None
-    for query in asked:
-        start = perf_counter()
-        try:
-            estimate, stderr, low, high = release.ask(query.sql, estimator=told.estimator).rows()[0].values()
-        except QueryError as error:
-            why = error.message
-            continue
-        times.append(perf_counter() - start)
-        if estimate is None:
-            why = "nobody may match" if why is None else why
-            continue
-        answers.append(Answered(query, float(estimate), _number(stderr), _number(low), _number(high)))
+    found, seconds, why = answers(release, asked, told.estimator)
     told = replace(told, unanswered=why)
-    return replace(told, query_seconds=float(np.median(times)), **summed_up(answers)) if answers else told
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+    return replace(told, query_seconds=float(np.median(seconds)), **summed_up(found)) if found else told

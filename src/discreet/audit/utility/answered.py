@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from time import perf_counter
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from discreet.comparison.workload import Query
+from discreet.answer.estimators import ESTIMATORS
+from discreet.audit.utility.workload import Query
+from discreet.errors import QueryError
+from discreet.release import Release
+from discreet.release.layouts import layout_of
+from discreet.release.manifest import Estimator
 
 NEAR = 1e-9  # of what is compared, for rounding
 
@@ -51,6 +57,41 @@ class Answered:
         return below or (above and truth > (self.high or 0) + slack)
 
 
+class Answers(NamedTuple):
+    """The answers of a release to a workload, the seconds that each took, and why a question had none."""
+
+    found: list[Answered]
+    seconds: list[float]
+    unanswered: str | None
+
+
+def valid(release: Release, *, learned: bool) -> list[str]:
+    """The estimators that a release can be asked by, and that a manifest may name."""
+    promise = release.promise
+    if layout_of(promise).matching != "counted":
+        return ["even"]
+    names = [name for name in get_args(Estimator) if ESTIMATORS[name].why_not(promise) is None]
+    return sorted((name for name in names if learned or name != "learned"), key=[*ESTIMATORS].index)
+
+
+def answers(release: Release, asked: Sequence[Query], estimator: str | None) -> Answers:
+    """Ask a release every question of a workload by one estimator."""
+    found, seconds, why = [], [], None
+    for query in asked:
+        start = perf_counter()
+        try:
+            estimate, stderr, low, high = release.ask(query.sql, estimator=estimator).rows()[0].values()
+        except QueryError as error:
+            why = error.message
+            continue
+        seconds.append(perf_counter() - start)
+        if estimate is None:
+            why = "nobody may match" if why is None else why
+            continue
+        found.append(Answered(query, float(estimate), _number(stderr), _number(low), _number(high)))
+    return Answers(found, seconds, why)
+
+
 def summed_up(answers: Sequence[Answered]) -> dict[str, Any]:
     """What an outcome says of all answers; exact ones are counted, and are no part of its errors."""
     doubtful = [each for each in answers if not each.exact]
@@ -79,3 +120,7 @@ def summed_up(answers: Sequence[Answered]) -> dict[str, Any]:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
