@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import discreet
-from discreet.audit.attacks.learner import Rate, attack
+from discreet.audit.attacks.attack import Given, Rate
+from discreet.audit.attacks.learner import Learner
 from discreet.errors import InputError
 from discreet.learn.draws import draw
 from discreet.learn.plausible import secret_of
@@ -28,6 +29,10 @@ def people(rows, *, related, seed=1):
 def released(table, to, **more):
     rules = {"quasi": ["age", "town"], "sensitive": "value", "guarantee": {"l": L}, **more}
     return discreet.publish(table, discreet.Policy(**rules), to=to, seed=3)
+
+
+def attack(release, truth, **options):
+    return Learner(**options).run(release, Given.read(release, truth=truth))
 
 
 def expected(votes, table, spared=()):
@@ -58,10 +63,10 @@ def test_guesses_are_counted_as_by_hand(tmp_path, spared):
     found = attack(release, table, tables=tables, model="even")
     counted = table.filter(pa.array([value not in spared for value in table["value"].to_pylist()]))
     assert found.people == len(counted) < 401 - 10 * len(spared)
-    assert found.learner.share == pytest.approx(float(expected(by_table, counted, spared) / len(counted)))
+    assert found.attacker.share == pytest.approx(float(expected(by_table, counted, spared) / len(counted)))
     assert found.blind.share == pytest.approx(float(expected(by_group, counted, spared) / len(counted)))
     often = Counter(value for value in table["value"].to_pylist() if value not in spared).most_common(1)[0][1]
-    assert found.frequent.share == pytest.approx(often / len(counted))
+    assert found.details["frequent"].share == pytest.approx(often / len(counted))
 
 
 @pytest.mark.slow
@@ -69,13 +74,13 @@ def test_learner_beats_the_promise_where_values_follow(tmp_path):
     """More than 1/l where values follow the quasi-identifiers, and no more than blind guesses where they do not."""
     table = people(3_000, related=True)
     found = attack(released(table, tmp_path / "related"), table)
-    assert found.learner.low > 1 / L
-    assert found.learner.low > found.blind.high
-    assert found.without.low > found.frequent.high
+    assert found.attacker.low > 1 / L
+    assert found.attacker.low > found.blind.high
+    assert found.without.low > found.details["frequent"].high
     table = people(3_000, related=False)
     found = attack(released(table, tmp_path / "unrelated"), table)
-    assert found.learner.low <= found.blind.share <= found.learner.high
-    assert found.without.low <= found.frequent.high
+    assert found.attacker.low <= found.blind.share <= found.attacker.high
+    assert found.without.low <= found.details["frequent"].high
 
 
 def test_an_interval_of_a_share():

@@ -13,7 +13,7 @@ from discreet.errors import InputError
 from discreet.words import counted
 
 if TYPE_CHECKING:
-    from discreet.audit.attacks.learner import Guessed
+    from discreet.audit.attacks.attack import Success
 
 MEANINGS = {
     "rows": "rows that are published",
@@ -80,7 +80,9 @@ def audit(
     from dataclasses import asdict
 
     import discreet
-    from discreet.audit.attacks import learner, minimality
+    from discreet.audit.attacks import minimality
+    from discreet.audit.attacks.attack import Given
+    from discreet.audit.attacks.learner import Learner
     from discreet.learn.draws import STEPS
 
     if len(releases) > 1:
@@ -90,12 +92,12 @@ def audit(
         raise InputError("--same-people goes with several releases", hint="name them all, or leave it out")
     (release,) = releases
     opened = discreet.open_release(release)
-    learns = truth is not None and learner.fits(opened)
+    learns = truth is not None and Learner().suits(opened, Given()) is None
     with show.steps(2 + STEPS * learns) as step:
         step("measuring")
         found = asdict(discreet.metrics(opened, truth=None if learns else truth))
         cuts = minimality.attack(opened)
-        guessed = learner.attack(opened, truth, progress=step) if learns else None
+        guessed = Learner().run(opened, Given.read(opened, truth=truth), progress=step) if learns else None
     if json:
         told: dict[str, Any] = {}
         if cuts is not None:
@@ -106,7 +108,7 @@ def audit(
                 "supposing": cuts.supposing,
             }
         if guessed is not None:
-            told["learner"] = guessed
+            told["learner"] = {"people": guessed.people, **_guessers(guessed), "fit": guessed.details["fit"]}
         show.as_json({"release": release, "metrics": found, **told})
         return
     _print_metrics(release, found)
@@ -120,7 +122,13 @@ def audit(
         _print_guessed(guessed)
 
 
-def _print_guessed(found: Guessed) -> None:
+def _guessers(found: Success) -> dict[str, Any]:
+    """The rates of all who guess, by name."""
+    rates = {"learner": found.attacker, "blind": found.blind, "frequent": found.details["frequent"]}
+    return {**rates, "without": found.without}
+
+
+def _print_guessed(found: Success) -> None:
     """How often each guesser is right."""
     print(f"\nHow often a person's value is guessed from the quasi-identifiers, of {found.people:,} real people:\n")
     guessers = {
@@ -129,12 +137,12 @@ def _print_guessed(found: Guessed) -> None:
         "without": "a model of other people, without the release",
         "frequent": "the table's most frequent value, for everybody",
     }
-    rates = {name: getattr(found, name) for name in guessers}
+    rates = _guessers(found)
     rows = [
         [n, what, *(f"{x:.1%}" for x in (rates[n].share, rates[n].low, rates[n].high))] for n, what in guessers.items()
     ]
     show.as_table(["guesser", "who guesses", "right", "from", "to"], rows, left=2)
-    for line in (*found.fit.notes, show.STEWARD):
+    for line in (*found.details["fit"].notes, show.STEWARD):
         print(f"\n{line}")
 
 

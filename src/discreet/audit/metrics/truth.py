@@ -28,30 +28,35 @@ from discreet.words import nearest
 FILES = {".csv", ".parquet"}
 
 
-def read_truth(truth: str | Path | Any, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the private table, as they were published; `truth` is a file, or a frame that Arrow can read."""
+def read_truth(truth: str | Path | Any, columns: Sequence[str] | None, called: str = "truth") -> pa.Table:
+    """Some columns of the private table, or all of a table that is called otherwise, as they were published.
+
+    `truth` is a file, or a frame that Arrow can read.
+    """
     engine = connect(private=True)
     try:
-        engine.load("truth", _source(truth), keep=False)
+        engine.load("truth", _source(truth, called), keep=False)
         known = engine.schema("truth").names
-        for name in columns:
+        for name in columns or ():
             if name not in known:
-                raise InputError(f"the truth has no column `{name}`", hint=nearest(name, known))
-        return engine.run(exp.select(*map(column, columns)).from_("truth"))
+                raise InputError(f"the {called} has no column `{name}`", hint=nearest(name, known))
+        return engine.run(exp.select(*map(column, known if columns is None else columns)).from_("truth"))
     except DiscreetError as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"the truth cannot be read: {error.message}") from None
+        raise InputError(f"the {called} cannot be read: {error.message}") from None
     finally:
         engine.close()
 
 
-def _source(truth: str | Path | Any) -> pa.Table | Path:
+def _source(truth: str | Path | Any, called: str) -> pa.Table | Path:
     if not isinstance(truth, str | Path):
         try:
             return pa.table(truth)
         except (TypeError, ValueError, pa.ArrowException):
-            raise InputError(f"the truth cannot be a {type(truth).__name__}", hint="pass a file or a frame") from None
+            raise InputError(
+                f"the {called} cannot be a {type(truth).__name__}", hint="pass a file or a frame"
+            ) from None
     path = Path(truth)
     if not path.is_file():
         raise InputError(f"there is no file `{path}`", hint="check the path and the spelling")

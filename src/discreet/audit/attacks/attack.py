@@ -1,0 +1,176 @@
+"""The contract of attacks: what each knows, wants and is given, and how its success is told.
+
+An attack runs on the files of a release and on what an attacker may be `Given` beside them. Whom it attacks are people
+of whom it is told the quasi-identifiers; the truth is held against its guesses afterwards, and never seen by them.
+Beside its success stand
+    blind     one who takes all that the release leaves open as equally likely, with the same knowledge otherwise
+    without   a model of other people, for one who never saw the release
+    holdout   the same attack on people who were not in the table: what a release tells of everybody, in it or not
+    at_recall how often it is right of those whom it is surest of: 1, 10 and 100 % of the people
+A figure that has no meaning for an attack is None, and a note says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, Literal, Protocol, Self, TypeAlias
+
+import pyarrow as pa
+
+from discreet.audit.metrics.truth import read_truth
+from discreet.errors import InputError
+from discreet.release import Release, open_release
+
+CERTAINTY = 0.95  # of 100 intervals, so many hold what they are about
+RECALLS = (0.01, 0.1, 1.0)  # shares of the people that an attacker picks, the surest first
+Progress: TypeAlias = Callable[[str], None]
+Source: TypeAlias = str | Path | Any
+
+
+def silent(_: str) -> None:
+    """Tell nobody what is being done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """Who attacks: what they know of people, what they want to find out, and what they are given to do it."""
+
+    knows: str
+    wants: str
+    given: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The share of people of whom a guess is right, and between what it lies at 95 % (Wilson 1927)."""
+
+    share: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, right: float, people: int, *, tried: int = 1) -> Self:
+        """The rate of so many right guesses; of the best of several that were `tried`, with a wider interval.
+
+        With 1 - 5 % / tried for each, all of their intervals together hold at 95 % (Bonferroni), the best one's too.
+        """
+        share = right / people
+        normal = NormalDist().inv_cdf(1 - (1 - CERTAINTY) / (2 * tried))
+        z = normal * normal / people
+        middle = (share + z / 2) / (1 + z)
+        reach = normal / (1 + z) * max(share * (1 - share) / people + z / people / 4, 0.0) ** 0.5
+        low, high = max(middle - reach, 0.0), min(middle + reach, 1.0)
+        return cls(share, low if right else 0.0, high if right < people else 1.0)
+
+    def holds(self, share: float) -> bool:
+        """Whether a share lies in the interval, but for rounding."""
+        return self.low - 1e-9 <= share <= self.high + 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What an attacker has beside the release, and the truth to score with; tables that were read already.
+
+    `truth`       the private table: quasi-identifiers and sensitive column. It tells who is attacked, and who was right
+    `holdout`     people who were not in the table, with the same columns
+    `population`  other people, with the same columns, of whom an attacker learned before; if there is none, those of
+                  the truth who look otherwise than whoever is attacked
+    `public`      a public table of people, with names or numbers of them and some of the quasi-identifiers
+    `others`      other releases of the same people
+    `exclude`     how many values, or neighbours' values, an attacker with background knowledge knows
+    `within`      how near a guess of a number must be to count as right, as a share of it
+    """
+
+    truth: pa.Table | None = None
+    holdout: pa.Table | None = None
+    population: pa.Table | None = None
+    public: pa.Table | None = None
+    others: tuple[Release, ...] = ()
+    exclude: int = 1
+    within: float = 0.05
+
+    @classmethod
+    def read(
+        cls,
+        release: Release,
+        *,
+        truth: Source | None = None,
+        holdout: Source | None = None,
+        population: Source | None = None,
+        public: Source | None = None,
+        others: Sequence[Release | str | Path] = (),
+        **more: Any,
+    ) -> Self:
+        """Read files or frames for attacks on a release."""
+        columns = release.promise.columns
+        return cls(
+            None if truth is None else read_truth(truth, columns),
+            None if holdout is None else read_truth(holdout, columns, "holdout"),
+            None if population is None else read_truth(population, columns, "population"),
+            None if public is None else read_truth(public, None, "public table"),
+            tuple(each if isinstance(each, Release) else open_release(each) for each in others),
+            **more,
+        )
+
+    def scores(self) -> pa.Table:
+        """The truth; raise if there is none."""
+        if self.truth is None:
+            raise InputError(
+                "without the private table nobody can say how often it is right",
+                hint="name the table that was published as the truth",
+            )
+        return self.truth
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """How well an attack did on so many `people`; see the module's docstring. `details` are its own figures."""
+
+    name: str
+    threat: Threat
+    people: int
+    attacker: Rate
+    blind: Rate
+    without: Rate | None = None
+    holdout: Rate | None = None
+    at_recall: Mapping[float, Rate] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An attack that was not made, and why: it `does not apply` to such releases, or it `could not run`.
+
+    Neither says that the risk is low.
+    """
+
+    name: str
+    threat: Threat
+    why: str
+    kind: Literal["does not apply", "could not run"] = "could not run"
+
+
+class Attack(Protocol):
+    """One attack; constructors store options only, a release and what is given come later."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def threat(self) -> Threat: ...
+
+    def suits(self, release: Release, given: Given) -> str | None:
+        """Why the attack does not apply to such a release; None if it does."""
+        ...
+
+    def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Any:
+        """What it guesses of people whose quasi-identifiers it is told; `given` has no truth."""
+        ...
+
+    def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
+        """Guess, and score with the truth; raise a `DiscreetError` if that cannot be done."""
+        ...
