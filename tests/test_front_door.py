@@ -15,6 +15,7 @@ def test_public_names_are_pinned():
         "Policy",
         "Vault",
         "ask",
+        "attack",
         "audit",
         "compare",
         "inspect",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.answer import ask
+    from discreet.audit.attacked import attack
     from discreet.audit.metrics import metrics
     from discreet.audit.several import audit
     from discreet.comparison import compare
@@ -22,6 +23,7 @@ __all__ = [
     "Policy",
     "Vault",
     "ask",
+    "attack",
     "audit",
     "compare",
     "inspect",
@@ -37,6 +39,7 @@ _HOMES = {
     "Policy": "discreet.policy",
     "Vault": "discreet.vault.vault",
     "ask": "discreet.answer",
+    "attack": "discreet.audit.attacked",
     "audit": "discreet.audit",
     "compare": "discreet.comparison",
     "inspect": "discreet.table",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import attacks, show
 from discreet.errors import InputError
 from discreet.words import counted
 
@@ -63,6 +63,24 @@ def audit(
             " several releases that show rows tell of them."
         ),
     ] = None,
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(help="Attack the release by this attack, or by `all`: see the page on attacks. Needs --truth."),
+    ] = None,
+    holdout: Annotated[
+        Path | None, typer.Option(help="For attacks: people who were not in the table, as by `publish --holdout`.")
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="For attacks: other people, of whom the attacker learned before.")
+    ] = None,
+    public: Annotated[Path | None, typer.Option(help="For attacks: a public table of people.")] = None,
+    other: Annotated[list[Path] | None, typer.Option(help="For attacks: another release of the same people.")] = None,
+    exclude: Annotated[
+        int | None, typer.Option(help="For attacks: how many values or neighbours are known.", show_default="1")
+    ] = None,
+    within: Annotated[
+        float | None, typer.Option(help="For attacks: how near a guess of a number must be.", show_default="0.05")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure from its files alone how much a release blurs, or find what several of them give away together.
@@ -72,6 +90,8 @@ def audit(
     Example: discreet audit releases/2026-11 --metrics
 
     Example: discreet audit releases/2026-11 --truth patients.csv
+
+    Example: discreet audit releases/2026-11 --attack all --truth patients.csv
 
     Example: discreet audit releases/2026-10 releases/2026-11 releases/2026-12
 
@@ -85,6 +105,13 @@ def audit(
     from discreet.audit.attacks.learner import Learner
     from discreet.learn.draws import STEPS
 
+    if attack is not None:
+        tables = {"truth": truth, "holdout": holdout, "population": population, "public": public}
+        attacks.attacked(releases, attack, json=json, **tables, others=other, exclude=exclude, within=within)
+        return
+    attacks.check_none(
+        holdout=holdout, population=population, public=public, other=other, exclude=exclude, within=within
+    )
     if len(releases) > 1:
         _compare(releases, metrics=metrics, insertions=insertions, same_people=same_people, truth=truth, json=json)
         return
