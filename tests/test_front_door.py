@@ -24,6 +24,7 @@ def test_public_names_are_pinned():
         "pool",
         "publish",
         "read",
+        "risks",
         "verify",
     ]
     assert all(callable(getattr(discreet, name)) for name in dir(discreet))

@@ -11,11 +11,12 @@ SOURCE = Path(__file__).parent.parent / "src"
 PRIVATE = {"table", "policy", "guarantees", "hierarchies", "partition", "publication", "vault", "warnings"}
 # A layer may import, at any depth of its modules' imports, nothing of these layers.
 FORBIDDEN = {
-    "values": PRIVATE | {"words", "engines", "release", "answer", "learn", "audit", "comparison", "cli"},
+    "values": PRIVATE | {"words", "risk", "engines", "release", "answer", "learn", "audit", "comparison", "cli"},
     "errors": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
     "words": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
     "visible": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
     "scratch": PRIVATE | {"values", "engines", "release", "answer", "learn", "audit", "cli"},
+    "risk": PRIVATE | {"engines", "release", "answer", "learn", "audit", "comparison", "cli"},
     "engines": PRIVATE | {"release", "answer", "learn", "audit", "cli"},
     "table": (PRIVATE - {"table"}) | {"release", "answer", "learn", "audit", "cli"},
     "hierarchies": (PRIVATE - {"hierarchies"}) | {"engines", "release", "answer", "learn", "audit", "cli"},

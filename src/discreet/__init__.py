@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from discreet.answer import ask
     from discreet.audit.attacked import attack
     from discreet.audit.metrics import metrics
+    from discreet.audit.risks import risks
     from discreet.audit.several import audit
     from discreet.comparison import compare
     from discreet.learn.pool import pool
@@ -32,6 +33,7 @@ __all__ = [
     "pool",
     "publish",
     "read",
+    "risks",
     "verify",
 ]
 
@@ -48,6 +50,7 @@ _HOMES = {
     "pool": "discreet.learn.pool",
     "publish": "discreet.publication.publish",
     "read": "discreet.table",
+    "risks": "discreet.audit.risks",
     "verify": "discreet.release",
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from sqlglot import exp
 
@@ -40,3 +42,8 @@ def read_tables(release: Release) -> Tables:
                 numbered = promise.row in file.columns
                 beside = engine.run(rows.order_by(column(promise.row)) if numbered else rows).column(0).combine_chunks()
         return Tables(engine.run(tables["qit"]), engine.run(st), beside)
+
+
+def numbers(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
+    """A column of whole numbers, none missing."""
+    return np.asarray(column.cast(pa.int64()), np.int64)
