@@ -1,5 +1,7 @@
 """`discreet.risks` of releases and tables: classes as attackers see them, and populations beside them."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -152,3 +154,20 @@ def test_one_row():
     assert (alone.records, alone.k, alone.unique, alone.l) == (1, 1, 1, 1)
     assert alone.prosecutor.highest == 1 > alone.journalist.highest
     assert "Risks of 1 records in 1 classes" in repr(alone)
+
+
+def test_risks_on_the_command_line(releases, run, tmp_path):
+    status, out, err = run("audit", releases["anatomy"].path, "--risks", "--population", "100000")
+    assert (status, err) == (0, "")
+    assert "prosecutor" in out
+    assert "estimated by Pitman's model" in out
+    assert "as surely as in the private table" in out
+    FRAME[QUASI].to_parquet(tmp_path / "p.parquet")
+    asked = ("--risks", "--population", tmp_path / "p.parquet", "--json")
+    status, out, _ = run("audit", releases["generalization"].path, *asked)
+    plain = json.loads(out)
+    assert plain["population"]["model"] == "table"
+    assert plain["prosecutor"]["at_risk"].keys() == {"0.05", "0.09", "0.2", "0.33"}
+    status, _, err = run("audit", releases["anatomy"].path, "--risks", "--truth", tmp_path / "p.parquet")
+    assert status == 1
+    assert "--risks goes without attacks and without a truth" in err

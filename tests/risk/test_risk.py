@@ -117,7 +117,10 @@ def test_uniques_of_a_population_are_found(population, share, model):
 
 @pytest.mark.parametrize(
     ("quasi", "low", "high"),
-    [(["age", "sex", "zipcode"], 1, 2), (["age", "sex", "zipcode", "education", "marital_status", "country"], 0.9, 1.1)],
+    [
+        (["age", "sex", "zipcode"], 1, 2),
+        (["age", "sex", "zipcode", "education", "marital_status", "country"], 0.9, 1.1),
+    ],
 )
 def test_uniques_of_people_who_follow_no_model(quasi, low, high):
     """What the page of risks says of the estimates: they tend to be too high."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import attacks, show
+from discreet.cli import risks as figures
 from discreet.errors import InputError
 from discreet.words import counted
 
@@ -42,6 +43,12 @@ def audit(
     metrics: Annotated[
         bool, typer.Option("--metrics", help="How much a release blurs; of one, it is shown in any case.")
     ] = False,
+    risks: Annotated[
+        bool,
+        typer.Option(
+            "--risks", help="Prosecutor, journalist and marketer risk, uniques, and k, l, t and beta as measured."
+        ),
+    ] = False,
     insertions: Annotated[
         Insertions | None,
         typer.Option(
@@ -71,7 +78,11 @@ def audit(
         Path | None, typer.Option(help="For attacks: people who were not in the table, as by `publish --holdout`.")
     ] = None,
     population: Annotated[
-        Path | None, typer.Option(help="For attacks: other people, of whom the attacker learned before.")
+        Path | None,
+        typer.Option(
+            help="For attacks: other people, of whom the attacker learned before. For --risks: the population that the"
+            " table is a sample of, as a table or as a number of people."
+        ),
     ] = None,
     public: Annotated[Path | None, typer.Option(help="For attacks: a public table of people.")] = None,
     other: Annotated[list[Path] | None, typer.Option(help="For attacks: another release of the same people.")] = None,
@@ -89,6 +100,8 @@ def audit(
 
     Example: discreet audit releases/2026-11 --metrics
 
+    Example: discreet audit releases/2026-11 --risks --population 1000000
+
     Example: discreet audit releases/2026-11 --truth patients.csv
 
     Example: discreet audit releases/2026-11 --attack all --truth patients.csv
@@ -97,14 +110,9 @@ def audit(
 
     Example: discreet audit releases/2026-10 releases/2026-11 --same-people
     """
-    from dataclasses import asdict
-
-    import discreet
-    from discreet.audit.attacks import minimality
-    from discreet.audit.attacks.attack import Given
-    from discreet.audit.attacks.learner import Learner
-    from discreet.learn.draws import STEPS
-
+    if risks:
+        figures.of_releases(releases, population, json=json, others=attack is not None or truth is not None)
+        return
     if attack is not None:
         tables = {"truth": truth, "holdout": holdout, "population": population, "public": public}
         attacks.attacked(releases, attack, json=json, **tables, others=other, exclude=exclude, within=within)
@@ -117,7 +125,19 @@ def audit(
         return
     if same_people:
         raise InputError("--same-people goes with several releases", hint="name them all, or leave it out")
-    (release,) = releases
+    _measure(releases[0], truth, json=json)
+
+
+def _measure(release: Path, truth: Path | None, *, json: bool) -> None:
+    """Measure one release."""
+    from dataclasses import asdict
+
+    import discreet
+    from discreet.audit.attacks import minimality
+    from discreet.audit.attacks.attack import Given
+    from discreet.audit.attacks.learner import Learner
+    from discreet.learn.draws import STEPS
+
     opened = discreet.open_release(release)
     learns = truth is not None and Learner().suits(opened, Given()) is None
     with show.steps(2 + STEPS * learns) as step:
