@@ -7,7 +7,7 @@ worked out here by enumeration.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import permutations, product
@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-Function = Literal["count", "sum", "avg", "min", "max", "disc", "cont"]
+Function = Literal["count", "sum", "avg", "min", "max", "disc", "cont", "distinct", "var", "stddev"]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,27 @@ class Worlds:
 
     def answer(self, question: Question) -> dict[tuple[Any, ...], list[Expected]]:
         """For each combination of keys that occurs in some world, what each measure must give."""
+        return {
+            combination: [_expected(*pair, here) for pair in zip(question.measures, arguments, strict=True)]
+            for combination, (here, arguments) in self._found(question).items()
+        }
+
+    def figures(self, question: Question, figure: Callable[[Measure, list[Any]], Any]) -> dict[tuple[Any, ...], Any]:
+        """For each such combination and measure: a figure of what is there to aggregate, in every world."""
+        found = {}
+        for combination, (here, arguments) in self._found(question).items():
+            counted = [here & (cells.codes < len(cells.values) - 1) for cells in arguments]
+            found[combination] = [
+                [
+                    figure(measure, [cells.values[code] for code in codes[some]])
+                    for codes, some in zip(cells.codes, there, strict=True)
+                ]
+                for measure, cells, there in zip(question.measures, arguments, counted, strict=True)
+            ]
+        return found
+
+    def _found(self, question: Question) -> dict[tuple[Any, ...], tuple[np.ndarray, list[_Cells]]]:
+        """For each such combination: which rows have it and match, in every world, and all arguments."""
         texts = [*question.keys, *(measure.argument or "NULL" for measure in question.measures)]
         columns = "".join(f", ({text})" for text in texts)
         found = self.connection.sql(
@@ -97,11 +118,7 @@ class Worlds:
             )
             for codes in product(*(range(len(column.values)) for column in keys))
         }
-        return {
-            combination: [_expected(*pair, here) for pair in zip(question.measures, arguments, strict=True)]
-            for combination, here in combinations.items()
-            if here.any() or not keys
-        }
+        return {combination: (here, arguments) for combination, here in combinations.items() if here.any() or not keys}
 
     def _spread(self, pairs: np.ndarray) -> np.ndarray:
         """A column of all pairs as the cells of all worlds."""

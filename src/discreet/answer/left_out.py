@@ -2,8 +2,9 @@
 
 If a policy lets a share s of the rows be suppressed, a release of R rows is of a table of R + u rows, u ≤ s·(R + u).
 So u is at most R·s / (1 − s), rounded down; every number up to it is possible, and nothing is known of those rows.
-Added to the rows shown they can only raise a COUNT, by u at most; only lower a MIN and raise a MAX; and carry a sum, a
-mean or a quantile anywhere. Bounds that remain are the exact extremes; the others are left empty.
+Added to the rows shown they can only raise a COUNT, of rows or of different values, by u at most; only lower a MIN and
+raise a MAX; and carry a sum, a mean, a spread or a quantile anywhere.
+Bounds that remain are the exact extremes; the others are left empty.
 Claim: bounds_include_rows_left_out — low and high hold for every table that suppression could have made the release of.
 """
 
@@ -18,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.answer.question.question import Function, Question
+from discreet.answer.question.question import COUNTS, Function, Question
 from discreet.release.manifest import Promise
 
 LARGEST = 2**62  # a count beyond it says nothing
@@ -43,18 +44,18 @@ class LeftOut:
 
     def in_sql(self, value: exp.Expr, function: Function, part: str, least: exp.Expr) -> exp.Expr:
         """A part of an answer once such rows are thought of; `least` is how many shown rows match for certain."""
-        if self.most == 0 or part not in {"low", "high"} or (function, part) == ("count", "low"):
+        if self.most == 0 or part not in {"low", "high"} or (function in COUNTS and part == "low"):
             return value
-        if (function, part) == ("count", "high") and self.most is not None:
+        if function in COUNTS and part == "high" and self.most is not None:
             return exp.Add(this=value, expression=exp.Literal.number(self.most))
         holds = least > 0 if self.SURE.get(function) == part else exp.false()
         return exp.Case(ifs=[exp.If(this=holds, true=value)])
 
     def in_arrays(self, value: pa.ChunkedArray, function: Function, part: str, least: pa.ChunkedArray) -> pa.Array:
         """The same of a column."""
-        if self.most == 0 or part not in {"low", "high"} or (function, part) == ("count", "low"):
+        if self.most == 0 or part not in {"low", "high"} or (function in COUNTS and part == "low"):
             return value
-        if (function, part) == ("count", "high") and self.most is not None:
+        if function in COUNTS and part == "high" and self.most is not None:
             return pc.add(value, pa.scalar(self.most, value.type))
         if self.SURE.get(function) == part:
             return pc.if_else(pc.greater(least, 0), value, pa.scalar(None, value.type))
@@ -70,7 +71,7 @@ class LeftOut:
                     f"{aggregate.name}: no {other}, since the rows left out may hold any value; "
                     f"{sure} where a row that is shown is certain to match"
                 )
-            elif aggregate.function != "count":
+            elif aggregate.function not in COUNTS:
                 yield f"{aggregate.name}: no bounds, since the rows left out may hold any value"
 
 

@@ -29,7 +29,7 @@ from discreet.answer.plan.plan import plan
 from discreet.answer.plan.shapes import MARK, abstracted, shape
 from discreet.answer.prepared import Asking, Hurry, Prepared
 from discreet.answer.question.parse import names_of, read_question
-from discreet.answer.question.question import ENDS, Question
+from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, Question
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError, ReleaseError
 from discreet.release.layouts import layout_of
@@ -45,6 +45,7 @@ ACROSS_BOXES = (
     ("the estimate takes all values of a label as equally likely; nothing in the release says that they are",),
 )  # what an estimate stands on where a condition cuts through boxes; see `Matches.cut`
 
+NOBODY_MATCHES = ("nobody matches", "somebody does")
 UNSTATED = "the release does not state by what chance rows came to their groups: `even` is its only estimator"
 
 
@@ -370,16 +371,17 @@ def _not_too_deep() -> Iterator[None]:
 def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:
     """Say where the bounds hold only if at least one person matches."""
     for number, aggregate in enumerate(question.aggregates):
-        if aggregate.function == "count":
+        if aggregate.function in COUNTS:
             continue
         least = result.column(width + number).to_pylist()
         nobody = [low is None for low in result.column(f"{aggregate.name}{ENDS['low']}").to_pylist()]
         perhaps = sum(rows == 0 and not none for rows, none in zip(least, nobody, strict=True))
+        who, does = ("fewer than two people match", "two do") if aggregate.function in OF_A_SAMPLE else NOBODY_MATCHES
         if any(nobody):
-            yield f"{aggregate.name}: in {_rows(sum(nobody), result)} nobody matches"
+            yield f"{aggregate.name}: in {_rows(sum(nobody), result)} {who}"
         if perhaps:
-            then = "that counts as a sum of 0" if aggregate.function == "sum" else "the bounds hold if somebody does"
-            yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly nobody matches; {then}"
+            then = "that counts as a sum of 0" if aggregate.function == "sum" else f"the bounds hold if {does}"
+            yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly {who}; {then}"
 
 
 def _estimators(question: Question, matches: Matches, name: str, estimated: Estimated) -> dict[str, str]:

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from discreet.answer.accelerate import sweep
 from discreet.answer.accelerate.accelerator import Held
-from discreet.answer.accelerate.finish import Totals, finish
+from discreet.answer.accelerate.finish import FINISH, Totals, finish
 from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.kernels import Counts
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
@@ -106,6 +106,8 @@ class _Asked:
     """One question, as it is answered."""
 
     def __init__(self, way: CompiledPass, question: Question, *, keep: bool) -> None:
+        if any(each.function not in FINISH for each in question.aggregates):
+            raise NotServed  # different values and spreads are the plan's
         if any(question.untouched(each) and each.argument is not None for each in question.aggregates):
             raise NotServed  # of what is exact, rows alone are counted here
         release = way.grouped

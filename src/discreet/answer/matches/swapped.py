@@ -31,7 +31,7 @@ from discreet.answer.plan.aggregates import INSIDE
 from discreet.answer.plan.context import Context
 from discreet.answer.plan.quantiles import NO_STDERR, NUMBER
 from discreet.answer.plan.sql import Relations, grouped, join, over, per_key, select
-from discreet.answer.question.question import Aggregate, Question
+from discreet.answer.question.question import SPREADS, Aggregate, Question
 from discreet.errors import QueryError
 from discreet.release.layouts.file import column, named
 from discreet.release.layouts.swap import ends_of
@@ -112,6 +112,12 @@ def _answerable(aggregate: Aggregate) -> Aggregate:
         raise QueryError(
             f"`{argument.sql(dialect='duckdb')}` computes with the sensitive column, whose values were swapped",
             hint="ask about the column as it is, and compute with the answer",
+        )
+    if aggregate.function == "distinct" or aggregate.function in SPREADS:
+        what = "how many different values rows hold" if aggregate.function == "distinct" else "how far values spread"
+        raise QueryError(
+            f"a swapped table does not bound {what}",
+            hint=f"ask for MIN, MAX, AVG, MEDIAN or QUANTILE of `{argument.sql(dialect='duckdb')}`",
         )
     if aggregate.function == "count":  # no value is missing
         return replace(aggregate, argument=None, side="quasi")

@@ -11,7 +11,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.answer.plan.context import Context
+from discreet.answer.plan.different import different
 from discreet.answer.plan.quantiles import NO_STDERR, NUMBER, SURE, quantile_cont, quantile_disc
+from discreet.answer.plan.spreads import spread
 from discreet.answer.plan.sql import Relations, beside, columns_of, over, per_key, select
 from discreet.answer.question.question import Aggregate
 
@@ -25,20 +27,26 @@ ORDERED = ("LEAST(low, high) AS low", "GREATEST(low, high) AS high")  # nor the 
 
 def write(context: Context, aggregate: Aggregate, number: int) -> Relations:
     """The relations that compute one aggregate from those of its subject, the last of them `answer_NUMBER`."""
-    keys, subject, name = context.keys(), context.subjects[number].number, f"answer_{number}"
+    about, keys, name = context.subjects[number], context.keys(), f"answer_{number}"
+    subject = about.number
     match aggregate.function:
         case "count":
-            return {name: _count(keys, subject)}
+            found: Relations = {name: _count(keys, subject)}
+        case "distinct":
+            found = different(context, about, name)
         case "sum":
-            return _sum(keys, subject, name)
+            found = _sum(keys, subject, name)
         case "avg":
-            return _avg(keys, subject, name)
+            found = _avg(keys, subject, name)
         case "min" | "max":
-            return _extreme(keys, subject, name, smallest=aggregate.function == "min")
+            found = _extreme(keys, subject, name, smallest=aggregate.function == "min")
         case "quantile_disc":
-            return quantile_disc(keys, subject, name, aggregate.fraction)
+            found = quantile_disc(keys, subject, name, aggregate.fraction)
         case "quantile_cont":
-            return quantile_cont(keys, subject, name, aggregate.fraction)
+            found = quantile_cont(keys, subject, name, aggregate.fraction)
+        case _:
+            found = {**_avg(keys, subject, f"{name}_avg"), **spread(context, aggregate, about, name)}
+    return found
 
 
 def _root(variance: str) -> str:

@@ -11,7 +11,7 @@ from discreet.answer.left_out import NOBODY, LeftOut
 from discreet.answer.matches.matches import Matches
 from discreet.answer.plan.sql import Piece, select
 from discreet.answer.question.grammar import Side
-from discreet.answer.question.question import Aggregate, Question
+from discreet.answer.question.question import SPREADS, Aggregate, Question
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Context:
         for _, aggregate in drawn:
             about = _about(aggregate)
             sharing = [each for _, each in drawn if _about(each) == about]
-            numeric = any(each.function in {"sum", "avg"} for each in sharing)
+            numeric = any(each.function in {"sum", "avg", *SPREADS} for each in sharing)
             name = draws.setdefault(about[0], f"draws_{len(draws)}")
             found.setdefault(about, Subject(len(found), *about, numeric, name))
         return {i: found[_about(aggregate)] for i, aggregate in drawn}

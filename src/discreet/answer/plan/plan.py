@@ -26,7 +26,7 @@ from discreet.answer.plan.draws import candidates, draws
 from discreet.answer.plan.sql import Relations, agree, columns_of, join, piece, select
 from discreet.answer.plan.tallies import tallies
 from discreet.answer.plan.types import check_types
-from discreet.answer.question.question import ENDS, Aggregate, Question
+from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, SPREADS, Aggregate, Question
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def layout(context: Context) -> Relations:
             value: exp.Expr = exp.column(part, table=name)
             if not context.estimated and part in {"estimate", "stderr"}:
                 value = exp.cast(exp.null(), "DOUBLE")
-            elif function == "count":
+            elif function in COUNTS:
                 value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
             if part == "stderr" and context.matches.cut is not None:
                 value = exp.Case(ifs=[exp.If(this=piece(f"{context.matches.cut} < 2"), true=value)])
@@ -141,7 +141,9 @@ def _exact(context: Context, aggregate: Aggregate) -> exp.Select:
     value = _native(aggregate, argument)
     if aggregate.function == "sum":  # as every other sum
         value = exp.cast(value, "DOUBLE")
-    counted = exp.Count(this=argument.copy())
+    counted: exp.Expr = exp.Count(this=argument.copy())
+    if aggregate.function in OF_A_SAMPLE:  # which two rows have, and one has not
+        counted = exp.Greatest(this=counted - 1, expressions=[exp.Literal.number(0)])
     columns = [exp.alias_(value.copy(), end) for end in ("estimate", "low", "high")]
     columns += [exp.alias_(exp.cast(exp.Literal.number(0), "DOUBLE"), "stderr"), exp.alias_(counted, "least")]
     [side] = context.question.sides or [aggregate.side]
@@ -151,6 +153,10 @@ def _exact(context: Context, aggregate: Aggregate) -> exp.Select:
 
 def _native(aggregate: Aggregate, argument: exp.Expr) -> exp.Expr:
     plain = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
+    if aggregate.function == "distinct":
+        return exp.Count(this=exp.Distinct(expressions=[argument]))
+    if aggregate.function in SPREADS:
+        return exp.func(aggregate.function.upper(), exp.cast(argument, "DOUBLE"), dialect="duckdb")
     if aggregate.function in plain:
         return plain[aggregate.function](this=argument)
     p, q = aggregate.fraction.as_integer_ratio()

@@ -45,7 +45,7 @@ def _taken(context: Context) -> tuple[str, ...]:
 
 
 def _tally(context: Context, subject: Subject) -> exp.Select:
-    drawn = ("population", "size", "matched", "copies", *(("overlap", "tie") if context.measured else ()))
+    drawn = ("population", "size", "copies", *context.matches.columns)
     found = (*context.keys(subject.side), "total", *(("mean", "spread") if subject.numeric else ()))
     tally = select(
         *columns_of("draws", [*context.other_keys(subject.side), *drawn]),

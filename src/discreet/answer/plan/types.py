@@ -8,7 +8,7 @@ from sqlglot.optimizer.annotate_types import annotate_types
 
 from discreet.answer.plan.base_tables import Statistics
 from discreet.answer.plan.context import Context
-from discreet.answer.question.question import Aggregate
+from discreet.answer.question.question import SPREADS, Aggregate
 from discreet.engines.dialect import sql_type
 from discreet.errors import QueryError
 
@@ -22,7 +22,7 @@ def check_types(context: Context, statistics: Statistics) -> None:
     What cannot be told here fails when it is computed.
     """
     for aggregate in context.question.aggregates:
-        if aggregate.argument is None or aggregate.function not in {"sum", "avg", "quantile_cont"}:
+        if aggregate.argument is None or aggregate.function not in {"sum", "avg", "quantile_cont", *SPREADS}:
             continue
         kind = _kind(aggregate.argument, statistics)
         if kind is not None and not _numeric(kind):

@@ -53,6 +53,7 @@ AGGREGATES: frozenset[type[exp.Expr]] = frozenset(
     (
         *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max),
         *(exp.Median, exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.WithinGroup),
+        *(exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),
     )
 )
 REFUSED: dict[type[exp.Expr], str] = {

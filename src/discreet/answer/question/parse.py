@@ -24,13 +24,24 @@ from discreet.answer.question.grammar import (
     refusal,
     side,
 )
-from discreet.answer.question.question import ENDS, Aggregate, Column, Function, Key, Order, Question
+from discreet.answer.question.question import ENDS, SPREADS, Aggregate, Column, Function, Key, Order, Question
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.values.names import numbered
 from discreet.words import nearest
 
 LONGEST, MOST = 200_000, 100  # signs of a question, and columns in SELECT or GROUP BY; planning takes longer with each
+PLAIN: dict[type[exp.Expr], Function] = {
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+}
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
 
 
@@ -236,10 +247,8 @@ def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
     if isinstance(node, exp.Count):
         counted = node.this
         if isinstance(counted, exp.Distinct):
-            raise refusal(exp.Distinct())
-        if counted is None or isinstance(counted, exp.Star | exp.Literal):
-            return "count", None, half
-        return "count", counted, half
+            return "distinct", _one_of(counted), half
+        return "count", None if isinstance(counted, exp.Star | exp.Literal | None) else counted, half
     if isinstance(node.this, exp.Distinct):
         raise refusal(node.this)
     if isinstance(node, exp.Median):
@@ -247,8 +256,18 @@ def _measure(node: exp.Expr) -> tuple[Function, exp.Expr | None, Fraction]:
     if isinstance(node, exp.PercentileCont | exp.PercentileDisc | exp.Quantile):
         function: Function = "quantile_cont" if isinstance(node, exp.PercentileCont) else "quantile_disc"
         return function, node.this, _fraction(node.args.get("quantile") or node.args.get("expression"))
-    plain: dict[type[exp.Expr], Function] = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
-    return plain[type(node)], node.this, half
+    return PLAIN[type(node)], node.this, half
+
+
+def _one_of(distinct: exp.Distinct) -> exp.Expr:
+    """What is counted once for each of its values."""
+    if len(distinct.expressions) != 1 or isinstance(distinct.expressions[0], exp.Tuple) or distinct.args.get("on"):
+        raise QueryError(
+            "COUNT(DISTINCT …) takes one column or expression",
+            hint="group by all columns but one, or join them as text: COUNT(DISTINCT a || ' ' || b)",
+        )
+    found: exp.Expr = distinct.expressions[0]
+    return found
 
 
 def _fraction(node: exp.Expr | None) -> Fraction:
@@ -265,7 +284,9 @@ def _fraction(node: exp.Expr | None) -> Fraction:
 
 def _word(node: exp.Expr, function: Function) -> str:
     """The word for an aggregate in the name of its column."""
-    return "median" if isinstance(node, exp.Median) else function.split("_")[0]
+    words: dict[type[exp.Expr], str] = {exp.Median: "median", exp.Variance: "variance", exp.Stddev: "stddev"}
+    whole = {"distinct": "count_distinct", **{each: each for each in SPREADS}}
+    return words.get(type(node)) or whole.get(function) or function.split("_")[0]
 
 
 def _label(argument: exp.Expr | None) -> str:

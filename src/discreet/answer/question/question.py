@@ -10,7 +10,23 @@ from sqlglot import exp
 
 from discreet.answer.question.grammar import Side
 
-Function: TypeAlias = Literal["count", "sum", "avg", "min", "max", "quantile_disc", "quantile_cont"]
+Function: TypeAlias = Literal[
+    "count",
+    "distinct",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "quantile_disc",
+    "quantile_cont",
+    "var_pop",
+    "var_samp",
+    "stddev_pop",
+    "stddev_samp",
+]
+COUNTS: frozenset[Function] = frozenset({"count", "distinct"})  # of nobody they are 0
+OF_A_SAMPLE: frozenset[Function] = frozenset({"var_samp", "stddev_samp"})  # of fewer than two rows they are nothing
+SPREADS: frozenset[Function] = OF_A_SAMPLE | {"var_pop", "stddev_pop"}
 
 ENDS = {"estimate": "", "stderr": "_stderr", "low": "_low", "high": "_high"}
 

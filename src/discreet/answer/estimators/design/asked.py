@@ -16,7 +16,7 @@ from discreet.answer.estimators.design.opened import Opened, Wanted
 from discreet.answer.estimators.estimator import Estimated
 from discreet.answer.prepared import Asking
 from discreet.answer.question.grammar import Side
-from discreet.answer.question.question import Aggregate
+from discreet.answer.question.question import SPREADS, Aggregate
 from discreet.learn.design import Floats
 from discreet.release.groups import Ints
 from discreet.release.manifest import Promise
@@ -76,6 +76,9 @@ class Asked:
         function, argument = aggregate.function, aggregate.argument
         if function in EXTREMES:
             raise NotEstimated(f"`{self._name}` tells nothing of single rows")
+        if function == "distinct" or function in SPREADS:
+            what = "different values are counted" if function == "distinct" else "values spread"
+            raise NotEstimated(f"`{self._name}` does not say how {what}")
         if argument is None or aggregate.side == "sensitive":
             return self._of_values(aggregate, answer)
         if function in QUANTILES:

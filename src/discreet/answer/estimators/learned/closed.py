@@ -22,12 +22,12 @@ from discreet.answer.estimators.columns import ROUNDING, Flags, Floats, Put, flo
 from discreet.answer.estimators.estimator import Estimated
 from discreet.answer.estimators.learned.tables import Tables
 from discreet.answer.prepared import Asking
-from discreet.answer.question.question import Aggregate, Question
+from discreet.answer.question.question import COUNTS, Aggregate, Question
 from discreet.engines import Engine
 from discreet.release.layouts.file import named
 from discreet.values.coded import to_arrow
 
-ZERO_OF_NOBODY = {"count", "sum"}
+ZERO_OF_NOBODY = COUNTS | {"sum"}
 AT_ONCE, ANY = 50, "any"  # tables in one query
 
 
@@ -84,7 +84,9 @@ def _tree(aggregate: Aggregate) -> exp.Expr:
     if aggregate.function in {"quantile_disc", "quantile_cont"}:
         share = exp.Literal.number(repr(float(aggregate.fraction)))
         return exp.Anonymous(this=aggregate.function.upper(), expressions=[argument, share])
-    return exp.func(aggregate.function.upper(), argument)
+    if aggregate.function == "distinct":
+        return exp.Count(this=exp.Distinct(expressions=[argument]))
+    return exp.func(aggregate.function.upper(), argument, dialect="duckdb")
 
 
 def _statistics(engine: Engine, even: pa.Table, number: int, keys: int) -> pa.Table:
@@ -125,7 +127,7 @@ def _numbers(aggregate: Aggregate, even: pa.Table, stats: pa.Table, tables: int)
     stderr = np.sqrt(spread * (1 + 1 / np.maximum(counted, 1)))
     agree = (stderr <= ROUNDING * np.abs(estimate)) & (high - low > ROUNDING * np.maximum(np.abs(low), np.abs(high)))
     if aggregate.function in ZERO_OF_NOBODY:
-        otherwise = np.ones_like(low) if aggregate.function == "count" else high - low
+        otherwise = np.ones_like(low) if aggregate.function in COUNTS else high - low
         once = np.fmin(sqrt(1 / (tables + 1)) * otherwise, floats(even.column("stderr")))
         stderr = np.where(agree, once, stderr)
     else:
