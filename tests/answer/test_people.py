@@ -103,7 +103,7 @@ def test_nobody(release):
     ("sql", "told"),
     [
         ("SELECT COUNT(*), COUNT(DISTINCT person) FROM microdata", "cannot stand beside another aggregate"),
-        ("SELECT COUNT(DISTINCT age) FROM microdata", "of different values only people are counted"),
+        ("SELECT COUNT(DISTINCT age), COUNT(DISTINCT person) FROM microdata", "cannot stand beside another aggregate"),
         ("SELECT COUNT(DISTINCT person) FROM microdata WHERE person = 3", "there is no column `person`"),
         ("SELECT COUNT(DISTINCT person) FROM microdata WHERE age < ill", "mixes the sensitive column"),
     ],

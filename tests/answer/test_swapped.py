@@ -211,7 +211,9 @@ REFUSED = {
     "SELECT COUNT(NULLIF(salary, 3)) FROM people": "computes with the sensitive column",
     "SELECT MAX(-salary) FROM people": "computes with the sensitive column",
     "SELECT SUM(salary + age) FROM people": "mixes the sensitive column",
-    "SELECT STDDEV(salary) FROM people": "not supported",
+    "SELECT SKEWNESS(salary) FROM people": "not supported",
+    "SELECT STDDEV(salary) FROM people": "does not bound how far values spread",
+    "SELECT age, COUNT(DISTINCT salary) FROM people GROUP BY age": "does not bound how many different values",
 }
 
 

@@ -346,7 +346,7 @@ def test_status_3_when_the_guarantee_cannot_be_met(run, desk, tmp_path, to):
         (("verify", "nowhere"), "ReleaseError", "there is no release `nowhere`"),
         (("verify", "."), "ReleaseError", "is not a release"),
         (("ask", "nowhere", "SELECT 1"), "ReleaseError", "there is no release `nowhere`"),
-        (("ask", "parquet", "SELECT STDDEV(salary) FROM microdata"), "QueryError", "`STDDEV` is not supported"),
+        (("ask", "parquet", "SELECT SKEWNESS(salary) FROM microdata"), "QueryError", "`SKEWNESS` is not supported"),
         (("ask", "parquet", "DROP TABLE qit"), "QueryError", "answers SELECT only, not DROP"),
         (("ask", "parquet", "SELECT name, COUNT(*) FROM patients GROUP BY 1"), "QueryError", "there is no column"),
         (("publish", "patients.csv", "--policy", "nowhere.toml", "--to", "x"), "InputError", "there is no policy file"),

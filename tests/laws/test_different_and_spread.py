@@ -8,12 +8,13 @@ from statistics import pvariance, variance
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet.answer import Session
-from laws.questions import Case, random_case, random_question
+from laws.questions import Case, Column, random_case, random_question
 from laws.test_answers_brute_force import NUMBERS, OTHERS, law
 from laws.test_shuffled_brute_force import shuffled, small_case, small_question
 from laws.worlds import Measure, Question, Worlds, worlds
@@ -80,6 +81,32 @@ def test_shuffled_columns_hold_different_values_within_bounds(rng: Random) -> No
             question = replace(question, measures=(different(rng, case), spread(rng, case)))
             check(question, release.ask(question.sql).rows(), possible, mean=False)
     possible.close()
+
+
+def test_of_boxes_each_row_matches_by_itself() -> None:
+    """Ages lie anywhere from 1 to 4, so half of them up to 2: 5 is there with 1 - 1/4, 6 with 1/2."""
+    table = pa.table({"age": [1, 4, 2], "held": [5, 5, 6]})
+    age, held = (Column.of(name, "integer", [1]) for name in table.column_names)
+    with Case((age,), held, table, (0, 0, 0), "generalization").released() as release:
+        sql = "SELECT COUNT(DISTINCT held) AS d, VAR_POP(held) AS v FROM microdata WHERE age <= 2"
+        [row] = release.ask(sql).rows()
+        assert [row[f"d{end}"] for end in ENDS] == pytest.approx([1.25, (3 / 16 + 1 / 4) ** 0.5, 0, 2])
+        assert (row["v_low"], row["v_high"]) == pytest.approx((0, 1 / 4))
+        [bounds] = release.ask("SELECT COUNT(DISTINCT held) AS d FROM microdata WHERE age <= 9").rows()
+        assert [bounds[f"d{end}"] for end in ENDS] == [2, 0, 2, 2]
+
+
+def test_bounds_of_several_groups_are_worth_something() -> None:
+    """A condition that takes most of each group: the bounds of a deviation lie within a few per cent of each other."""
+    held = [value for _ in range(20) for value in range(0, 100, 10)]
+    table = pa.table({"age": [i % 10 for i in range(200)], "held": held})
+    age, salary = (Column.of(name, "integer", [1]) for name in table.column_names)
+    with Case((age,), salary, table, tuple(i // 10 for i in range(200))).released() as release:
+        [row] = release.ask("SELECT STDDEV(held) AS s, COUNT(DISTINCT held) AS d FROM microdata WHERE age > 0").rows()
+    assert row["s"] == pytest.approx(28.8, abs=0.2)
+    assert row["s_low"] > 23
+    assert row["s_high"] < 31
+    assert (row["d_low"], row["d_high"]) == (9, 10)
 
 
 def ask(case: Case, questions: list[Question]) -> None:

@@ -178,10 +178,10 @@ def test_estimates_beyond_their_bounds_are_moved_and_say_so(release: Release, mo
 ANYTHING = [
     ("SELECT CORR(age, pay) AS x FROM microdata", 0),
     ("SELECT REGR_SLOPE(pay, age) AS x FROM microdata WHERE town IS NOT NULL", 0),
-    ("SELECT COUNT(DISTINCT pay) AS x FROM microdata WHERE age < 40", 0),
+    ("SELECT ENTROPY(pay) AS x FROM microdata WHERE age < 40", 0),
     ("SELECT AVG(CASE WHEN pay > age THEN 1 ELSE 0 END) AS x FROM microdata", 0),
-    ("SELECT town, STDDEV(pay) AS x FROM microdata GROUP BY town", 1),
-    ("SELECT age // 10 AS decade, VARIANCE(pay) AS x FROM microdata GROUP BY decade", 1),
+    ("SELECT town, SKEWNESS(pay) AS x FROM microdata GROUP BY town", 1),
+    ("SELECT age // 10 AS decade, KURTOSIS(pay) AS x FROM microdata GROUP BY decade", 1),
     ("SELECT age // 10, town, MAX(pay) - MIN(pay) AS x FROM microdata GROUP BY 1, 2", 2),
     ("SELECT age // 10 AS decade, SUM(pay) / SUM(age) AS x FROM microdata GROUP BY ALL", 1),
     ("SELECT land, SUM(pay) / MAX(people) AS x FROM microdata JOIN lands USING (town) GROUP BY land", 1),
@@ -255,9 +255,9 @@ def test_rows_in_some_tables_say_in_how_many(release: Release) -> None:
 
 def test_nothing_and_what_is_no_number(release: Release) -> None:
     assert (
-        len(release.ask("SELECT town, STDDEV(pay) FROM microdata WHERE age > 99 GROUP BY 1", estimator="learned")) == 0
+        len(release.ask("SELECT town, SKEWNESS(pay) FROM microdata WHERE age > 99 GROUP BY 1", estimator="learned")) == 0
     )
-    [row] = release.ask("SELECT STDDEV(pay) AS x FROM microdata WHERE age > 99", estimator="learned").rows()
+    [row] = release.ask("SELECT SKEWNESS(pay) AS x FROM microdata WHERE age > 99", estimator="learned").rows()
     assert (row["x"], row["x_stderr"]) == (None, None)
     sql = "SELECT CASE WHEN AVG(pay) > 34.8 THEN 'nan'::DOUBLE ELSE 1 END AS x FROM microdata WHERE town = 'Ulm'"
     answer = release.ask(sql, estimator="learned")
@@ -270,30 +270,30 @@ def test_nothing_and_what_is_no_number(release: Release) -> None:
     [
         ("SELECT town, age, pay FROM microdata", "cannot be told apart: some have the same `town`"),
         ("SELECT age, pay FROM microdata LIMIT 3", "cannot be told apart: none of its columns is a key"),
-        ("SELECT STDDEV(pay) FROM microdata GROUP BY town", "cannot be told apart: none of its columns is a key"),
+        ("SELECT SKEWNESS(pay) FROM microdata GROUP BY town", "cannot be told apart: none of its columns is a key"),
         ("SELECT LIST(pay) FROM microdata", "holds neither numbers nor plain values"),
-        ("SELECT STDDEV(salary) FROM microdata", "cannot be computed: Referenced column … not found"),
-        ("SELECT STDDEV(a) FROM 'people.csv'", "there is no table `people.csv`"),
+        ("SELECT SKEWNESS(salary) FROM microdata", "cannot be computed: Referenced column … not found"),
+        ("SELECT SKEWNESS(a) FROM 'people.csv'", "there is no table `people.csv`"),
         ("SELECT * FROM read_csv('/etc/passwd')", "`READ_CSV` cannot stand in FROM"),
         ("SELECT * FROM microdata, read_text('/etc/passwd')", "`READ_TEXT` cannot stand in FROM"),
         ("SELECT * FROM duckdb_settings()", "`DUCKDB_SETTINGS` cannot stand in FROM"),
-        ('SELECT STDDEV("count") FROM "st file"', "there is no table `st file`"),
+        ('SELECT SKEWNESS("count") FROM "st file"', "there is no table `st file`"),
         (
-            'SELECT STDDEV(n) FROM (WITH "qit file" AS (SELECT 1 AS n) FROM "qit file") AS a, "qit file"',
+            'SELECT SKEWNESS(n) FROM (WITH "qit file" AS (SELECT 1 AS n) FROM "qit file") AS a, "qit file"',
             "there is no table `qit file`",
         ),
         (
-            'WITH a AS (SELECT "count" AS n FROM "St file"), "st file" AS (SELECT 1) SELECT STDDEV(n) FROM a',
+            'WITH a AS (SELECT "count" AS n FROM "St file"), "st file" AS (SELECT 1) SELECT SKEWNESS(n) FROM a',
             "there is no table `St file`",
         ),
-        ('WITH "st file" AS (FROM "st file") SELECT STDDEV("count") FROM "st file"', "there is no table `st file`"),
-        ('WITH "st file" AS (SELECT 1 AS n) SELECT STDDEV(n) FROM main."st file"', "there is no table `st file`"),
-        ("SELECT STDDEV(x) FROM main.microdata", "there is no table `microdata`"),
-        ("SELECT STDDEV(pay) FROM microdata; SELECT 1", "expected one SELECT"),
+        ('WITH "st file" AS (FROM "st file") SELECT SKEWNESS("count") FROM "st file"', "there is no table `st file`"),
+        ('WITH "st file" AS (SELECT 1 AS n) SELECT SKEWNESS(n) FROM main."st file"', "there is no table `st file`"),
+        ("SELECT SKEWNESS(x) FROM main.microdata", "there is no table `microdata`"),
+        ("SELECT SKEWNESS(pay) FROM microdata; SELECT 1", "expected one SELECT"),
         ("DELETE FROM microdata", "expected one SELECT"),
         ("COPY (SELECT 1) TO 'x.csv'", "expected one SELECT"),
-        ("SELECT STDDEV(pay FROM", "not SQL that can be read"),
-        ("SELECT STDDEV(?) FROM microdata", "a question only reads"),
+        ("SELECT SKEWNESS(pay FROM", "not SQL that can be read"),
+        ("SELECT SKEWNESS(?) FROM microdata", "a question only reads"),
     ],
 )
 def test_what_cannot_be_asked_says_why(sql: str, told: str, release: Release) -> None:
@@ -305,11 +305,11 @@ def test_rows_that_differ_too_much_are_not_matched(tmp_path: Path) -> None:
     release = released(tmp_path / "release", guarantee={"l": 5})
     told = "differ between the 20 plausible tables so much that they cannot be matched: of [0-9]+ only 0 are in all"
     with pytest.raises(QueryError, match=told):
-        release.ask("SELECT age || '-' || pay AS who, STDDEV(pay) FROM microdata GROUP BY 1", estimator="learned")
+        release.ask("SELECT age || '-' || pay AS who, SKEWNESS(pay) FROM microdata GROUP BY 1", estimator="learned")
 
 
 def test_tables_that_cannot_be_given(release: Release, tmp_path: Path) -> None:
-    sql = "SELECT STDDEV(pay) FROM microdata JOIN own USING (town)"
+    sql = "SELECT SKEWNESS(pay) FROM microdata JOIN own USING (town)"
     with pytest.raises(QueryError, match="`tables` are your own tables by name"):
         release.ask(sql, estimator="learned", tables=[{"own": 3}])
     with pytest.raises(QueryError, match="`tables` are your own tables by name"):
@@ -333,7 +333,7 @@ def test_tables_that_cannot_be_given(release: Release, tmp_path: Path) -> None:
         ("SELECT COUNT(*) FROM microdata WHERE pay > 30", "learned", "`Lands`, `more`"),
         ("SELECT CORR(age, pay) FROM microdata", "learned", "`Lands`, `more`"),
         ("WITH lands AS (FROM microdata) SELECT CORR(age, pay) FROM lands", "learned", "`Lands`, `more`"),
-        ("SELECT STDDEV(pay) FROM microdata JOIN lands USING (town)", "learned", "`more`"),
+        ("SELECT SKEWNESS(pay) FROM microdata JOIN lands USING (town)", "learned", "`more`"),
     ],
 )
 def test_tables_that_a_question_does_not_name(sql: str, estimator: str, unused: str, release: Release) -> None:
@@ -348,7 +348,7 @@ def test_tables_that_a_question_does_not_name(sql: str, estimator: str, unused: 
 def test_a_result_is_not_too_long(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matched, "MOST", 3)
     with pytest.raises(QueryError, match="more than 3 rows"):
-        release.ask("SELECT town, STDDEV(pay) FROM microdata GROUP BY town", estimator="learned")
+        release.ask("SELECT town, SKEWNESS(pay) FROM microdata GROUP BY town", estimator="learned")
 
 
 def test_time_is_limited_also_while_tables_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,7 +393,7 @@ def test_older_releases_are_answered_by_even_only(release: Release) -> None:
 
 def test_command(run: Any, release: Release, tmp_path: Path) -> None:
     csv.write_csv(LANDS, tmp_path / "lands.csv")
-    sql = "SELECT land, STDDEV(pay) AS x FROM microdata JOIN lands USING (town) GROUP BY land"
+    sql = "SELECT land, SKEWNESS(pay) AS x FROM microdata JOIN lands USING (town) GROUP BY land"
     table = f"lands={tmp_path / 'lands.csv'}"
     status, out, _ = run("ask", release.path, sql, "--estimator", "learned", "--table", table, "--json")
     told = json.loads(out)

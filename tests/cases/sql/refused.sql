@@ -55,8 +55,12 @@ SELECT COUNT(*) FROM microdata WHERE EXISTS (SELECT 1)
 SELECT COUNT(*) OVER () FROM microdata
 -- DISTINCT | DISTINCT is not supported
 SELECT DISTINCT age FROM microdata
--- COUNT DISTINCT | DISTINCT is not supported
-SELECT COUNT(DISTINCT age) FROM microdata
+-- COUNT DISTINCT of several | COUNT(DISTINCT …) takes one column or expression
+SELECT COUNT(DISTINCT age, sex) FROM microdata
+-- COUNT DISTINCT of a row | COUNT(DISTINCT …) takes one column or expression
+SELECT COUNT(DISTINCT (age, sex)) FROM microdata
+-- spread of text | STDDEV_SAMP needs numbers, but `"sex"` holds string
+SELECT STDDEV(sex) FROM microdata
 -- SUM DISTINCT | DISTINCT is not supported
 SELECT SUM(DISTINCT age) FROM microdata
 -- FILTER | FILTER is not supported
@@ -73,8 +77,8 @@ SELECT age, COUNT(*) FROM microdata
 SELECT * FROM microdata
 -- columns by pattern | is not supported
 SELECT COUNT(COLUMNS('a.*')) FROM microdata
--- other aggregates | `STDDEV` is not supported
-SELECT STDDEV(salary) FROM microdata
+-- other aggregates | `SKEWNESS` is not supported
+SELECT SKEWNESS(salary) FROM microdata
 -- collecting rows | is not supported
 SELECT LIST(salary) FROM microdata
 -- any row | is not supported

@@ -14,9 +14,9 @@ Side: TypeAlias = str
 Blocks: TypeAlias = tuple[tuple[str, ...], ...]
 
 SUPPORTED = (
-    "one SELECT over `microdata` of COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE, with WHERE, GROUP BY, ORDER BY"
-    " and LIMIT; no joins, subqueries, windows or DISTINCT, unless by the estimator `learned`; see the page on"
-    " questions in the docs"
+    "one SELECT over `microdata` of COUNT, COUNT(DISTINCT), SUM, AVG, MIN, MAX, MEDIAN, QUANTILE, STDDEV or VARIANCE,"
+    " with WHERE, GROUP BY, ORDER BY and LIMIT; no joins, subqueries, windows or SELECT DISTINCT, unless by the"
+    " estimator `learned`; see the page on questions in the docs"
 )
 
 SCALARS: frozenset[type[exp.Expr]] = frozenset(
