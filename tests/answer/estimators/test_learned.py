@@ -255,7 +255,8 @@ def test_rows_in_some_tables_say_in_how_many(release: Release) -> None:
 
 def test_nothing_and_what_is_no_number(release: Release) -> None:
     assert (
-        len(release.ask("SELECT town, SKEWNESS(pay) FROM microdata WHERE age > 99 GROUP BY 1", estimator="learned")) == 0
+        len(release.ask("SELECT town, SKEWNESS(pay) FROM microdata WHERE age > 99 GROUP BY 1", estimator="learned"))
+        == 0
     )
     [row] = release.ask("SELECT SKEWNESS(pay) AS x FROM microdata WHERE age > 99", estimator="learned").rows()
     assert (row["x"], row["x_stderr"]) == (None, None)
