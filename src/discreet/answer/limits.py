@@ -49,13 +49,15 @@ def check_timeout(seconds: float | None) -> None:
 
 
 @contextmanager
-def within(engine: Engine, seconds: float | None) -> Iterator[Callable[[str], None]]:
+def within(
+    engine: Engine, seconds: float | None, progress: Callable[[str], None] = lambda _: None
+) -> Iterator[Callable[[str], None]]:
     """Stop what an engine does inside after so many seconds, if any are given, and say so.
 
-    What is done beside the engine is stopped by calling what is yielded, with any word, now and then.
+    What is done beside the engine is stopped by calling what is yielded now and then, with a word for `progress`.
     """
     if seconds is None:
-        yield lambda _: None
+        yield progress
         return
     done, late = Event(), Event()
     deadline = monotonic() + seconds
@@ -67,9 +69,10 @@ def within(engine: Engine, seconds: float | None) -> Iterator[Callable[[str], No
 
     thread = Thread(target=watch, daemon=True)
 
-    def hurry(_: str) -> None:
+    def hurry(word: str) -> None:
         if late.is_set():
             raise KeyboardInterrupt
+        progress(word)
 
     thread.start()
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -57,10 +57,13 @@ def ask(
     timeout: float | None = None,
     estimator: str | None = None,
     tables: Mapping[str, Any] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Answer:
     """Answer an SQL aggregate from a release, or from the folder that holds one; see `Release.ask`."""
     opened = release if isinstance(release, Release) else open_release(release)
-    return opened.ask(question, generalized=generalized, timeout=timeout, estimator=estimator, tables=tables)
+    return opened.ask(
+        question, generalized=generalized, timeout=timeout, estimator=estimator, tables=tables, progress=progress
+    )
 
 
 class Session:
@@ -105,12 +108,13 @@ class Session:
         timeout: float | None = None,
         estimator: str | None = None,
         tables: Mapping[str, Any] | None = None,
+        progress: Callable[[str], None] = lambda _: None,
     ) -> Answer:
         """Answer one question, in `timeout` seconds if given; if `generalized`, from the boxes of the groups alone."""
         check_timeout(timeout)
         check_known(estimator)
         given = read_given(tables, names_of(self.release.promise))
-        with self._lock, within(self._engine, timeout) as hurry:
+        with self._lock, within(self._engine, timeout, progress) as hurry:
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
             if people is not None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,7 +24,7 @@ from discreet.cli import (
     vault,
     verify,
 )
-from discreet.errors import DiscreetError, PolicyError, UnacceptedError
+from discreet.errors import DiscreetError
 
 app = typer.Typer(
     name="discreet",
@@ -71,19 +70,8 @@ def main() -> None:
         try:
             app()
         except DiscreetError as error:
-            print(_as_json(error) if "--json" in sys.argv else f"error: {error}", file=sys.stderr)
+            show.failure(error, in_json="--json" in sys.argv)
             sys.exit(error.exit_status)
         except KeyboardInterrupt:
             print("stopped", file=sys.stderr)
             sys.exit(130)
-
-
-def _as_json(error: DiscreetError) -> str:
-    about: dict[str, Any] = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
-    if isinstance(error, PolicyError):
-        about["mistakes"] = [
-            {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
-        ]
-    if isinstance(error, UnacceptedError):
-        about["warnings"] = [show.warning(each) for each in error.warnings]
-    return json.dumps({"error": about})

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, is_dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, UnacceptedError
 from discreet.visible import STEERING, in_a_line, visible
 
 if TYPE_CHECKING:
-    from discreet.errors import DiscreetWarning
+    import pyarrow as pa
 
 STEWARD = "These are statistics of the private table: they are for its steward, and not to be published."
 Step = Callable[[str], None]
+PLAIN = re.compile(r'[^\s",](?:[^",\r\n]*[^\s",])?')  # a field of CSV that needs no quotes
 
 
 def as_json(value: Any) -> None:
@@ -73,6 +77,47 @@ def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
     console.print(table)
 
 
+def as_csv(table: pa.Table) -> None:
+    """Print a table as RFC 4180 has it, every digit of its numbers, and nothing where a value is missing.
+
+    To a file or a pipe texts go as they are; a terminal is shown what would steer it.
+    """
+    out, end = (sys.stdout, "\n") if sys.stdout.isatty() else (_terminal(sys.stdout), "\r\n")
+    out.write(",".join(map(_field, table.column_names)) + end)
+    for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        out.write(",".join(map(_field, row)) + end)
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = f"{value:f}" if isinstance(value, Decimal) else str(value)
+    return text if isinstance(value, int | float | Decimal) or PLAIN.fullmatch(text) else f'"{_doubled(text)}"'
+
+
+def _doubled(text: str) -> str:
+    return text.replace('"', '""')
+
+
+def failure(error: DiscreetError, *, in_json: bool) -> None:
+    """Say on stderr what went wrong."""
+    print(json.dumps({"error": about(error)}) if in_json else f"error: {error}", file=sys.stderr)
+
+
+def about(error: DiscreetError) -> dict[str, Any]:
+    """An error as JSON has it."""
+    told: dict[str, Any] = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
+    if isinstance(error, PolicyError):
+        told["mistakes"] = [
+            {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
+        ]
+    if isinstance(error, UnacceptedError):
+        told["warnings"] = [warning(each) for each in error.warnings]
+    return told
+
+
 @contextmanager
 def nothing_that_steers() -> Iterator[None]:
     """Whatever is printed inside, names and values of others among it, steers no terminal."""
@@ -103,8 +148,6 @@ def _terminal(stream: Any) -> Any:
 def warnings() -> Iterator[None]:
     """Say what is doubtful on stderr, in a line each, when all is done."""
     from warnings import catch_warnings, simplefilter
-
-    from discreet.errors import DiscreetWarning
 
     with catch_warnings(record=True) as found:
         simplefilter("always", DiscreetWarning)

@@ -75,6 +75,7 @@ class Release:
         timeout: float | None = None,
         estimator: str | None = None,
         tables: Mapping[str, Any] | None = None,
+        progress: Callable[[str], None] = lambda _: None,
     ) -> Answer:
         """Answer an SQL aggregate with estimate, standard error and hard bounds.
 
@@ -86,9 +87,11 @@ class Release:
         A question that takes longer than `timeout` seconds is not answered. The `estimator` makes estimate and
         standard error; unless another is named, it is the one that the manifest names, or else `even`. By `learned`,
         any SELECT can be asked, without bounds where it goes beyond such aggregates, and joined with `tables` of your
-        own: frames or files, by name.
+        own: frames or files, by name. `progress` is told what takes long, such as fitting a model.
         """
-        return self.session.ask(question, generalized=generalized, timeout=timeout, estimator=estimator, tables=tables)
+        return self.session.ask(
+            question, generalized=generalized, timeout=timeout, estimator=estimator, tables=tables, progress=progress
+        )
 
     def explain(self, question: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The SQL that answers a question, to be run by anyone who holds the files."""
