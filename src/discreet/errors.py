@@ -127,7 +127,14 @@ class VaultError(DiscreetError):
 
 
 class QueryError(DiscreetError):
-    """A question that cannot be answered from a release."""
+    """A question that cannot be answered from a release; `instead` is one in its place that can, if there is any."""
+
+    def __init__(self, message: str, *, hint: str = "", instead: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.instead = instead
+
+    def __str__(self) -> str:
+        return super().__str__() + (f"\nWrite instead: {self.instead}" if self.instead else "")
 
 
 class EngineError(DiscreetError):

@@ -16,8 +16,10 @@ from sqlglot import exp
 from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.answer import SWAPPED, Answer
 from discreet.answer.estimators import Estimated, Estimator, check_known, chosen
+from discreet.answer.estimators.columns import is_number
 from discreet.answer.estimators.estimator import OfAnything
 from discreet.answer.given import read_given, told_unused
+from discreet.answer.instead import Shown, instead
 from discreet.answer.left_out import LeftOut, about
 from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
@@ -114,7 +116,8 @@ class Session:
         check_timeout(timeout)
         check_known(estimator)
         given = read_given(tables, names_of(self.release.promise))
-        with self._lock, within(self._engine, timeout, progress) as hurry:
+        advised = self._advised(sql, generalized=generalized)
+        with self._lock, within(self._engine, timeout, progress) as hurry, advised:
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
             if people is not None:
@@ -145,6 +148,32 @@ class Session:
             basis,
             estimators,
         )
+
+    @contextmanager
+    def _advised(self, sql: str, *, generalized: bool | Given) -> Iterator[None]:
+        """Let a refusal say what to write instead, if there is a question that would be answered."""
+        try:
+            yield
+        except QueryError as error:
+            matches = self.matches(generalized=generalized)
+            if self._answers(sql, matches):
+                raise  # it is not the question that was refused
+            found = instead(sql, self._shown(matches), partial(self._answers, matches=matches))
+            raise QueryError(error.message, hint=error.hint, instead=found) from None
+
+    def _answers(self, sql: str, matches: Matches) -> bool:
+        """Whether a question would be answered, with bounds."""
+        try:
+            return CountOfPeople.read(sql, self.release.promise) is not None or bool(self._prepare(sql, matches))
+        except QueryError:
+            return False
+
+    def _shown(self, matches: Matches) -> Shown:
+        promise, types = self.release.promise, self._statistics.types
+        alone = () if promise.sensitive is None else ((promise.sensitive,),)
+        blocks = matches.blocks or (tuple(promise.quasi), *alone)
+        numbers = frozenset(name for name, kind in types.items() if is_number(kind))
+        return Shown(promise.table, promise.sensitive, blocks, numbers)
 
     def _beyond(
         self, sql: str, estimator: Estimator, given: Mapping[str, pa.Table], hurry: Hurry, error: QueryError
@@ -185,7 +214,7 @@ class Session:
     def explain(self, sql: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The statements that make a question's tables from the files, its guards, and the query that answers it."""
         check_known(estimator)
-        with self._lock:
+        with self._lock, self._advised(sql, generalized=generalized):
             self._check_open()
             if CountOfPeople.read(sql, self.release.promise) is not None:
                 raise QueryError(

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, UnacceptedError
+from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, QueryError, UnacceptedError
 from discreet.visible import STEERING, in_a_line, visible
 
 if TYPE_CHECKING:
@@ -113,6 +113,8 @@ def about(error: DiscreetError) -> dict[str, Any]:
         told["mistakes"] = [
             {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
         ]
+    if isinstance(error, QueryError):
+        about["instead"] = error.instead or None
     if isinstance(error, UnacceptedError):
         told["warnings"] = [warning(each) for each in error.warnings]
     return told

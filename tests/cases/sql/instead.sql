@@ -1,0 +1,48 @@
+-- single rows
+SELECT * FROM microdata WHERE sex = 'f' LIMIT 5;
+SELECT COUNT(*) AS n, MIN(salary) AS min_salary, AVG(salary) AS avg_salary, MAX(salary) AS max_salary FROM microdata WHERE sex = 'f';
+-- the best paid
+SELECT age, salary FROM microdata ORDER BY salary DESC LIMIT 5;
+SELECT age, COUNT(*) AS n, MAX(salary) AS max_salary FROM microdata GROUP BY age ORDER BY max_salary DESC LIMIT 5;
+-- a correlation
+SELECT CORR(age, salary) FROM microdata WHERE sex = 'f';
+SELECT age, COUNT(*) AS n, AVG(salary) AS avg_salary FROM microdata WHERE sex = 'f' GROUP BY age ORDER BY age;
+-- a figure of two sides
+SELECT AVG(salary / age) FROM microdata;
+SELECT age, COUNT(*) AS n, AVG(salary) AS avg_salary FROM microdata GROUP BY age ORDER BY age;
+-- the most frequent
+SELECT sex, MODE(education) FROM microdata WHERE salary > 50000 GROUP BY sex;
+SELECT sex, education, COUNT(*) AS n FROM microdata WHERE salary > 50000 GROUP BY sex, education ORDER BY n DESC;
+-- a list in a cell
+SELECT STRING_AGG(DISTINCT education, ', ') FROM microdata WHERE salary > 50000;
+SELECT education, COUNT(*) AS n FROM microdata WHERE salary > 50000 GROUP BY education;
+-- pairs of people
+SELECT COUNT(*) FROM microdata a JOIN microdata b ON a.sex = b.sex AND a.salary > b.salary;
+SELECT sex, COUNT(*) AS n, MIN(salary) AS min_salary, MEDIAN(salary) AS median_salary, MAX(salary) AS max_salary FROM microdata GROUP BY sex;
+-- against the others of a group
+SELECT sex, COUNT(*) FROM microdata m WHERE salary > (SELECT AVG(salary) FROM microdata o WHERE o.sex = m.sex) GROUP BY sex;
+SELECT sex, COUNT(*) AS n, AVG(salary) AS avg_salary, MEDIAN(salary) AS median_salary FROM microdata GROUP BY sex;
+-- misspelt columns
+SELECT AVG(salry) FROM microdata WHERE sxe = 'f';
+SELECT AVG(salary) FROM microdata WHERE sex = 'f';
+-- a misspelt table
+SELECT COUNT(*) FROM mircodata;
+SELECT COUNT(*) FROM microdata;
+-- a sum of a constant
+SELECT SUM(1) FROM microdata WHERE salary > 3;
+SELECT COUNT(*) FROM microdata WHERE salary > 3;
+-- an approximate figure of a sample
+SELECT APPROX_QUANTILE(salary, 0.5) FROM microdata TABLESAMPLE 10%;
+SELECT QUANTILE_CONT(salary, 0.5) FROM microdata;
+-- several quantiles
+SELECT QUANTILE_CONT(salary, [0.1, 0.9]) FROM microdata;
+SELECT QUANTILE_CONT(salary, 0.1) AS q1, QUANTILE_CONT(salary, 0.9) AS q9 FROM microdata;
+-- any of the values
+SELECT sex, ANY_VALUE(salary) FROM microdata GROUP BY sex;
+SELECT sex, MIN(salary) FROM microdata GROUP BY sex;
+-- the n smallest
+SELECT MIN(salary, 3) FROM microdata;
+SELECT MIN(salary) FROM microdata;
+-- a window over rows
+SELECT sex, AVG(salary) OVER (PARTITION BY sex) FROM microdata;
+SELECT sex, AVG(salary) FROM microdata GROUP BY sex;
