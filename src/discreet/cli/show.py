@@ -114,7 +114,7 @@ def about(error: DiscreetError) -> dict[str, Any]:
             {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
         ]
     if isinstance(error, QueryError):
-        about["instead"] = error.instead or None
+        told["instead"] = error.instead or None
     if isinstance(error, UnacceptedError):
         told["warnings"] = [warning(each) for each in error.warnings]
     return told
