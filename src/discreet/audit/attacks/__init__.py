@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # The name of every attack, and the module and class that make it.
 _HOMES = {
     "learner": ("learner", "Learner"),
+    "composition": ("composition", "Composer"),
 }
 
 

@@ -13,7 +13,7 @@ more and is left out. People with the same groups in every release are counted a
 Cost: bundles x values in their groups, twice.
 Claim: intersection_never_excludes_the_truth — everybody's value is left where everybody is in all releases.
 """
-# ruff: noqa: ANN001, ANN202 - compiled loops
+# ruff: noqa: ANN001, ANN201, ANN202 - compiled loops
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Groups(NamedTuple):
 
     starts: Numbers
     values: Numbers
-    counts: Numbers
+    counts: Numbers | Floats  # how often, or another weight
     sizes: Numbers
     twins: Numbers
 
@@ -117,10 +117,10 @@ class Composition:
         distinct: Numbers = _count(kinds, self.places, self.groups, self.base)
         return distinct
 
-    def left(self, kinds: Numbers, distinct: Numbers) -> Candidates:
-        """The values that are left, as many as were counted."""
+    def left(self, kinds: Numbers, distinct: Numbers, groups: Groups | None = None) -> Candidates:
+        """The values that are left, as many as were counted; by other counts of the groups, if these are given."""
         starts = np.concatenate([[0], np.cumsum(distinct)])
-        return Candidates(starts, *_list(kinds, starts, self.places, self.groups, self.base))
+        return Candidates(starts, *_list(kinds, starts, self.places, groups or self.groups, self.base))
 
 
 def told(candidates: Candidates) -> Told:
@@ -178,7 +178,7 @@ def _by_twin(places: AllPlaces, twins: Numbers) -> AllPlaces:
 
 
 @nb.njit(cache=True, nogil=True)
-def _shares(i, kind, places, groups, share, mark, stamp, seen):  # type: ignore[no-untyped-def]
+def shares_of(i, kind, places, groups, share, mark, stamp, seen):  # type: ignore[no-untyped-def]
     """Write the share of every value in the groups that a kind can be in; return how many values there are."""
     first, last, total, found = places.starts[i, kind], places.starts[i, kind + 1], 0.0, 0
     for place in range(first, last):
@@ -196,7 +196,7 @@ def _shares(i, kind, places, groups, share, mark, stamp, seen):  # type: ignore[
 
 
 @nb.njit(cache=True, nogil=True)
-def _nothing_new(i, kind, places, twins):  # type: ignore[no-untyped-def]
+def nothing_new(i, kind, places, twins):  # type: ignore[no-untyped-def]
     """Whether a kind is in the same groups as in an earlier release, or not in this one at all."""
     first, size = places.starts[i, kind], places.starts[i, kind + 1] - places.starts[i, kind]
     if size == 0:
@@ -220,10 +220,10 @@ def _intersect(kind, places, groups, base, scratch, weight, left, stamp):  # typ
     share, mark, seen = scratch
     found, first = 0, True
     for i in range(places.starts.shape[0]):
-        if _nothing_new(i, kind, places, groups.twins):
+        if nothing_new(i, kind, places, groups.twins):
             continue
         stamp += 1
-        here = _shares(i, kind, places, groups, share, mark, stamp, seen)
+        here = shares_of(i, kind, places, groups, share, mark, stamp, seen)
         if first:
             found, first = here, False
             for n in range(here):
@@ -242,13 +242,13 @@ def _intersect(kind, places, groups, base, scratch, weight, left, stamp):  # typ
 
 
 @nb.njit(cache=True, nogil=True)
-def _room(values):  # type: ignore[no-untyped-def]
+def room(values):  # type: ignore[no-untyped-def]
     return np.zeros(values), np.full(values, -1, np.int64), np.zeros(values, np.int64)
 
 
 @nb.njit(cache=True, nogil=True)
 def _count(kinds, places, groups, base):  # type: ignore[no-untyped-def]
-    distinct, scratch, stamp = np.zeros(kinds.size, np.int64), _room(base.size), 0
+    distinct, scratch, stamp = np.zeros(kinds.size, np.int64), room(base.size), 0
     weight, left = np.zeros(base.size), np.zeros(base.size, np.int64)
     for n in range(kinds.size):
         distinct[n], stamp = _intersect(kinds[n], places, groups, base, scratch, weight, left, stamp)
@@ -258,7 +258,7 @@ def _count(kinds, places, groups, base):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def _list(kinds, starts, places, groups, base):  # type: ignore[no-untyped-def]
     values, weights = np.empty(starts[-1], np.int64), np.empty(starts[-1])
-    scratch, stamp = _room(base.size), 0
+    scratch, stamp = room(base.size), 0
     weight, left = np.zeros(base.size), np.zeros(base.size, np.int64)
     for n in range(kinds.size):
         found, stamp = _intersect(kinds[n], places, groups, base, scratch, weight, left, stamp)
@@ -271,12 +271,12 @@ def _list(kinds, starts, places, groups, base):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def _alone(kinds, places, groups, values):  # type: ignore[no-untyped-def]
     posterior, fewest = np.zeros(kinds.size), np.full(kinds.size, values, np.int64)
-    share, mark, seen = _room(values)
+    share, mark, seen = room(values)
     stamp = 0
     for n in range(kinds.size):
         for i in range(places.starts.shape[0]):
             stamp += 1
-            found = _shares(i, kinds[n], places, groups, share, mark, stamp, seen)
+            found = shares_of(i, kinds[n], places, groups, share, mark, stamp, seen)
             if found:
                 fewest[n] = min(fewest[n], found)
             for m in range(found):
