@@ -59,7 +59,7 @@ class Beta(Plain):
     def enter(self, rule: Rule) -> Rule:
         own = self._shares()
         if len(rule.shares):  # the smaller of two shares
-            other = np.asarray(rule.shares)
+            other = rule.shares
             own = np.where((own[:, :1] * other[:, 1:] <= other[:, :1] * own[:, 1:]), own, other)
         most, of = own[self.population > 0].T
         return rule._replace(shares=own, k=max(rule.k, int((-(-of // most)).min())))

@@ -21,8 +21,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numba as nb
 import numpy as np
 import numpy.typing as npt
-from numba import types
-from numba.extending import overload
 
 Marks: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
@@ -37,7 +35,8 @@ class Rule(NamedTuple):
     `marks` tells where each value lies, and `e` how far a group must reach. `shares` has a line per value: the largest
     share of a group that it may have, as numerator and denominator, each below 2**31. `k` may be more than was
     promised: what other promises imply. `harmless` says of each value whether all but `k` and `shares` ask nothing of
-    the rows that hold it, and look only at the others.
+    the rows that hold it, and look only at the others. What is not promised is empty and keeps its type: kernels are
+    compiled once, and not again for every combination of promises.
     """
 
     k: int = 1
@@ -45,8 +44,8 @@ class Rule(NamedTuple):
     distinct_l: int = 1
     e: int | float = 0
     marks: Marks = np.zeros(0, np.int64)
-    shares: npt.NDArray[np.int64] | tuple[()] = ()  # a type of its own where there are none, so that these cost nothing
-    harmless: npt.NDArray[np.bool_] | tuple[()] = ()  # likewise
+    shares: npt.NDArray[np.int64] = np.zeros((0, 2), np.int64)
+    harmless: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -74,69 +73,38 @@ def among(values: IntArray, rule: Rule) -> Rule:
 
 
 @nb.njit(cache=True, nogil=True)
-def only_rows(rows):  # type: ignore[no-untyped-def]
-    """A rule that asks for so many rows, whatever they hold: by it kernels decide without looking at values."""
-    return Rule(rows, 1, 1, 0, np.zeros(0, np.int64), (), ())
+def only_rows(rows, rule):  # type: ignore[no-untyped-def]
+    """What asks for so many rows, whatever they hold, in the place of a rule: kernels then decide without values."""
+    return Rule(rows, 1, 1, rule.e, rule.marks[:0], rule.shares[:0], rule.harmless[:0])
 
 
-def has_shares(rule: Any) -> bool:
-    """Whether values have shares to keep to; kernels know it when they are compiled."""
-    return len(rule.shares) > 0
+@nb.njit(cache=True, nogil=True)
+def has_shares(rule):  # type: ignore[no-untyped-def]
+    """Whether values have shares to keep to."""
+    return rule.shares.shape[0] > 0
 
 
-def rows_for(value: int, count: int, rule: Any) -> Any:
+@nb.njit(cache=True, nogil=True)
+def rows_for(value, count, rule):  # type: ignore[no-untyped-def]
     """The fewest rows of a group in which so many may hold a value: exact, since both factors are below 2**31."""
     if count == 0 or not has_shares(rule):
-        return 0
-    most, of = rule.shares[value]
-    return -(-count * of // most) if most else NEVER
+        return np.int64(0)
+    most, of = rule.shares[value, 0], rule.shares[value, 1]
+    return -(-np.int64(count) * of // most) if most else np.int64(NEVER)
 
 
-def at_most(value: int, rows: int, rule: Any) -> Any:
+@nb.njit(cache=True, nogil=True)
+def at_most(value, rows, rule):  # type: ignore[no-untyped-def]
     """How many rows of a group of so many may hold a value, as far as its share goes."""
     if not has_shares(rule):
-        return rows
-    most, of = rule.shares[value]
-    return rows * most // of
+        return np.int64(rows)
+    return np.int64(rows) * rule.shares[value, 0] // rule.shares[value, 1]
 
 
-def is_harmless(value: int, rule: Any) -> bool:
-    """Whether a value is harmless; where none are, kernels know it when they are compiled."""
-    return len(rule.harmless) > 0 and bool(rule.harmless[value])
-
-
-@overload(is_harmless)
-def _is_harmless(value, rule):  # type: ignore[no-untyped-def]
-    if isinstance(rule.types[rule.fields.index("harmless")], types.BaseTuple):
-        return lambda value, rule: False
-    return lambda value, rule: rule.harmless[value]
-
-
-@overload(has_shares)
-def _has_shares(rule):  # type: ignore[no-untyped-def]
-    found = not isinstance(rule.types[rule.fields.index("shares")], types.BaseTuple)
-    return lambda rule: found
-
-
-@overload(rows_for)
-def _rows_for(value, count, rule):  # type: ignore[no-untyped-def]
-    if isinstance(rule.types[rule.fields.index("shares")], types.BaseTuple):
-        return lambda value, count, rule: np.int64(0)
-
-    def exact(value, count, rule):  # type: ignore[no-untyped-def]
-        if count == 0:
-            return np.int64(0)
-        most, of = rule.shares[value, 0], rule.shares[value, 1]
-        return -(-np.int64(count) * of // most) if most else np.int64(NEVER)
-
-    return exact
-
-
-@overload(at_most)
-def _at_most(value, rows, rule):  # type: ignore[no-untyped-def]
-    if isinstance(rule.types[rule.fields.index("shares")], types.BaseTuple):
-        return lambda value, rows, rule: np.int64(rows)
-    return lambda value, rows, rule: np.int64(rows) * rule.shares[value, 0] // rule.shares[value, 1]
+@nb.njit(cache=True, nogil=True)
+def is_harmless(value, rule):  # type: ignore[no-untyped-def]
+    """Whether a value is harmless."""
+    return rule.harmless.size > 0 and rule.harmless[value]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -210,14 +178,20 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
 
     And the harmless rows, and how many rows there must be so that no value has more than its share of them.
     """
-    held, distinct, free, share = np.empty(values.size, np.int32), 0, 0, np.int64(rule.k)
+    held, found, distinct, free, share = np.empty(values.size, np.int32), 0, 0, np.int64(0), np.int64(rule.k)
     for v in values:
-        free += is_harmless(v, rule)
-        if counts[v] == 0 and not is_harmless(v, rule):
+        if counts[v] == 0:
+            held[found] = v
+            found += 1
+        counts[v] += np.int32(1)
+    for i in range(found):
+        v = held[i]
+        share = max(share, rows_for(v, counts[v], rule))
+        if is_harmless(v, rule):
+            free += counts[v]
+        else:
             held[distinct] = v
             distinct += 1
-        counts[v] += np.int32(1)
-        share = max(share, rows_for(v, counts[v], rule))
     held = held[:distinct]
     if rule.marks.size:
         held.sort()
@@ -260,12 +234,14 @@ def _sweep(values, step, rule, counts, works):  # type: ignore[no-untyped-def]
     n, forwards = values.size, step > 0
     top, distinct, need, free = np.int32(0), 0, np.int64(0), 0  # as `see` does, at a third of its time
     low, high = np.int32(FAR), np.int32(-1)
+    shared, spared = has_shares(rule), rule.harmless.size > 0
     works[0 if forwards else n] = False
     for rows in range(1, n + 1):
         v = values[rows - 1 if forwards else n - rows]
         counts[v] += np.int32(1)
-        need = max(need, rows_for(v, counts[v], rule))
-        if is_harmless(v, rule):
+        if shared:
+            need = max(need, rows_for(v, counts[v], rule))
+        if spared and rule.harmless[v]:
             free += 1
         else:
             top = max(top, counts[v])

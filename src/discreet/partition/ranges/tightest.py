@@ -207,7 +207,7 @@ def _divide(edges, places, values, counts, marks, k, e):  # type: ignore[no-unty
                 pieces.append((held[lower > 0], lower[lower > 0]))
                 continue
             dealt = np.empty(rows.sum(), np.int32)
-            rule = Rule(1, 1, k, e, marks, (), ())
+            rule = Rule(1, 1, k, e, marks, np.zeros((0, 2), np.int64), np.zeros(0, np.bool_))
             hands = capacity(rows, held, rule) if dealt.size >= 2 * k else 1
             deal_out(rows, held, rule, hands, dealt, groups)
             groups += hands

@@ -44,7 +44,7 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, bli
             given = words[a:b], a, tries, moved, share, least, most, frame
             scratch = left, right, counts, works, margins, held, order, spare_points, spare
             if blind:
-                size = _halve(here, theirs, only_rows(surely(theirs, rule, counts)), right_side, given, scratch)
+                size = _halve(here, theirs, only_rows(surely(theirs, rule, counts), rule), right_side, given, scratch)
             else:
                 size = _halve(here, theirs, rule, right_side, given, scratch)
         if not size:

@@ -106,7 +106,7 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blin
             given = frame, in_turn, before, least, most
             scratch = counts, histogram, order, works, spare, part_of, number, sizes, target
             if blind:
-                sure = only_rows(surely(held, rule, counts))
+                sure = only_rows(surely(held, rule, counts), rule)
                 parts, before = _part(here, held, sure, relaxed, widths.copy(), given, scratch)
                 if parts == 0 and not relaxed:  # through a value rather than not at all
                     parts, before = _part(here, held, sure, True, widths, given, scratch)
