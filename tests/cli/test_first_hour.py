@@ -318,3 +318,47 @@ def test_the_same_rows_appended_twice_to_a_vault(run, tmp_path):
     text = (tmp_path / "staff.csv").read_text(encoding="utf-8").replace("Zoë", "Ann")
     (tmp_path / "new.csv").write_text(text, encoding="utf-8")
     assert run("vault", "append", tmp_path / "vault", tmp_path / "new.csv")[0] == 0
+
+
+def messy(path):
+    """A table as offices keep it: Latin-1, semicolons, decimal commas, dates with points, free text, a row twice."""
+    lines = ["Patienten-Nr.;Geburtsdatum;Geschlecht;Wohnort (Stadt);Größe in m;Diagnose;Bemerkung des Arztes"]
+    for i in range(120):
+        town, ill = ("Köln", "Düren", "k. A.")[i % 3], ("Grippe", "Asthma", "Migräne", "Gicht", "k. A.")[i % 5]
+        birth, height = f"{1 + i % 28:02}.{1 + i % 12:02}.{1950 + i % 50}", f"1,{50 + i % 50}"
+        lines.append(f'P{i:05};{birth};{"mw"[i % 2]};{town};{height};{ill};"Müde; kommt wieder am {i % 80}."')
+    path.write_bytes("\r\n".join([*lines, lines[52]]).encode("latin-1"))
+
+
+def test_ten_commands_from_a_messy_file_to_a_release(run, tmp_path, monkeypatch):
+    """What the README says, with what the messages say: nine commands and `pip install`, and three edits."""
+    monkeypatch.chdir(tmp_path)
+    file, policy = Path("Patienten März.csv"), Path("policy.toml")
+    messy(file)
+    publish = ("publish", file, "--policy", policy, "--to", "release")
+
+    def edit(*changes):
+        text = policy.read_text(encoding="utf-8")
+        for pattern, new in changes:
+            text, found = re.subn(pattern, new, text, flags=re.MULTILINE)
+            assert found, pattern
+        policy.write_text(text, encoding="utf-8")
+
+    status, _, err = run("inspect", file)
+    assert (status, "`discreet init 'Patienten März.csv'` writes a policy" in err) == (1, True)
+    status, out, _ = run("init", file)
+    assert (status, "discreet publish 'Patienten März.csv' --policy policy.toml --to RELEASE" in out) == (0, True)
+    edit((r"^# (\w+ = )", r"\1"))  # every suggestion is right
+    assert 'drop = ["Bemerkung des Arztes"]' in policy.read_text(encoding="utf-8"), "free text is not to be published"
+    assert run("inspect", file, "--policy", policy)[0] == 0
+    status, _, err = run(*publish)
+    [missing] = re.findall(r'set (missing_sensitive = "withhold")', err)
+    edit((r"^(identifiers = .*)$", rf"\1\n{missing}"))
+    status, _, err = run(*publish)
+    assert (status, "(1 row repeats another in every column)" in err) == (1, True)
+    [person] = re.findall(r'set (person = ".*?") \(in place of identifiers\)', err)
+    edit((r"^identifiers = .*$", person))
+    status, out, _ = run(*publish)
+    assert (status, "97 rows of 96 people" in out) == (0, True)
+    for command in (("show",), ("ask", "SELECT COUNT(*) FROM microdata WHERE Geschlecht = 'w'"), ("verify",)):
+        assert run(command[0], "release", *command[1:])[0] == 0

@@ -30,7 +30,10 @@ def test_from_a_table_to_a_release(run, patients, tmp_path):
     draft = tmp_path / "policy.toml"
     status, out, err = run("init", patients, "--to", draft)
     assert (status, err) == (0, "")
-    assert f"Next: look at each, remove the `#` before it, then: discreet publish {patients} --policy {draft}" in out
+    assert (
+        f"check each suggestion, and remove the `#` before those that are right. Then:\n  discreet publish {patients} --policy {draft} --to RELEASE\n"
+        in out
+    )
     assert list(tomllib.loads(draft.read_text())) == ["name"], "nothing is assigned"
     with pytest.raises(PolicyError) as caught:
         Policy.load(draft)

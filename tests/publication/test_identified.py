@@ -31,7 +31,9 @@ def policy(**more):
 
 
 def test_repeated_people_are_refused(tmp_path):
-    told = re.escape("`person_id` repeats: 5,000 rows are of 1,000 people. Groups would count rows and not people")
+    told = re.escape(
+        "`person_id` repeats: 5,000 rows are of 1,000 people (1,080 rows repeat another in every column). Groups would count"
+    )
     with pytest.raises(InputError, match=told) as refused:
         publish(visits(), policy(), to=tmp_path / "r")
     assert "one row per person" in refused.value.hint

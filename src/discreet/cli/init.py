@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -33,4 +34,5 @@ def init(
         show.as_json({"policy": to, "roles": draft.roles})
         return
     print(f"{to}: a policy for {file}, with suggestions in comments")
-    print(f"Next: look at each, remove the `#` before it, then: discreet publish {file} --policy {to} --to RELEASE")
+    print(f"Next: open {to} in an editor, check each suggestion, and remove the `#` before those that are right. Then:")
+    print(f"  discreet publish {quote(str(file))} --policy {quote(str(to))} --to RELEASE")

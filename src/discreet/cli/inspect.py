@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli import show
+from discreet.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    from discreet.policy.meant import Meant
+    from discreet.table import Table
 
 
 def inspect(
@@ -32,7 +37,6 @@ def inspect(
 
     Example: discreet inspect patients.csv --quasi age,zipcode,sex --sensitive salary
     """
-    import discreet
     from discreet.policy.meant import Meant
     from discreet.policy.toml import parse
     from discreet.table.summary import summary
@@ -41,7 +45,7 @@ def inspect(
     excel = {**(meant.excel or {}), **({} if sheet is None else {"sheet": sheet})}
     with show.steps(2) as step:
         step("reading")
-        with discreet.read(file, csv=meant.csv, excel=excel) as table:
+        with _read(file, meant, excel, policy) as table:
             step("counting")
             names = [name for given in quasi for name in _listed(given, table.names())] or meant.quasi or ()
             profile = table.inspect(
@@ -58,6 +62,19 @@ def inspect(
     if not profile.quasi:
         print("\nNext: --quasi with the columns an outsider may know, --sensitive with the one to protect")
         print("  or: discreet init FILE, which drafts a policy")
+
+
+def _read(file: Path, meant: Meant, excel: Mapping[str, Any], policy: Path | None) -> Table:
+    """The table; if it is written in an unusual way that no policy states, the message names the command that does."""
+    import discreet
+
+    try:
+        return discreet.read(file, csv=meant.csv, excel=excel)
+    except InputError as error:
+        if policy is not None or "[csv]" not in error.hint:
+            raise
+        init = f"`discreet init {quote(str(file))}` writes a policy that says how the file is written"
+        raise InputError(error.message, hint=f"{init}; then inspect with --policy policy.toml") from None
 
 
 def _listed(given: str, names: Collection[str]) -> list[str]:

@@ -18,7 +18,10 @@ from discreet.publication.axes import present
 from discreet.table import Table
 from discreet.words import counted
 
-REALLY = "if every row is another person all the same (many share a surname), list {it} in `drop`, which publishes none"
+REALLY = (
+    "if every row is nevertheless another person (many share a surname), list {it} in `drop`, and it stays unpublished"
+)
+TWICE = "remove rows that are in the table twice by mistake; "
 PERSON = 'set person = "{}" (in place of identifiers) if it tells people apart: then groups count people; or '
 
 
@@ -44,12 +47,22 @@ def check_identified(table: Table, policy: Policy) -> None:
             hint=f"fill it in, or leave those rows out; {really}",
         )
     if people < rows:
+        twice = rows - _different(table, policy)
+        copies = f" ({counted(twice, 'row repeats', 'rows repeat')} another in every column)" if twice else ""
         raise InputError(
             f"{what} {'repeat, taken together' if several else 'repeats'}: {rows:,} rows are of"
-            f" {counted(people, 'person', 'people')}. Groups would count rows and not people, and what is promised of"
-            " people would not be true",
-            hint=f"{'' if several else PERSON.format(policy.identifiers[0])}publish one row per person; {really}",
+            f" {counted(people, 'person', 'people')}{copies}. Groups would count rows and not people, and what is"
+            " promised of people would not be true",
+            hint=f"{TWICE if twice else ''}{'' if several else PERSON.format(policy.identifiers[0])}"
+            f"publish one row per person; {really}",
         )
+
+
+def _different(table: Table, policy: Policy) -> int:
+    """How many rows are left if each is counted once."""
+    each = table.select(table.names(), present=present(policy)).distinct().subquery("rows")
+    (found,) = _figures(table, exp.select(exp.Count(this=exp.Star())).from_(each))
+    return found
 
 
 def _published(table: Table, policy: Policy, *figures: exp.Expr) -> exp.Select:

@@ -19,7 +19,10 @@ from discreet.values.toml import as_toml
 if TYPE_CHECKING:
     from discreet.table.table import Table
 
-MARKS = ("na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", ".", "..", "...", "?", "#n/a", "k.a.", "x")
+MARKS = (
+    *("na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", ".", "..", "...", "?", "#n/a"),
+    *("k.a.", "k. a.", "x"),
+)
 FIRST = 1_000  # values
 _MARK = "|".join(mark.replace(".", r"\.").replace("?", r"\?") for mark in MARKS)
 _WHOLE = r"[+-]?(0|[1-9]\d*)"
@@ -93,13 +96,13 @@ def _look(table: Table, name: str, like: Sequence[str]) -> Look:
         return Look(name, "dates", tuple({"dates": each} for each in dates) if in_csv else ())
     what, keys = _NUMBERS[like[0].removeprefix("marked ")]
     if like[0].startswith("marked"):
-        marks = _marks(table, name)
-        what, keys = f"{what} beside {as_toml(marks)}", {**keys, "missing": marks}
+        found = marks(table, name)
+        what, keys = f"{what} beside {as_toml(found)}", {**keys, "missing": found}
     return Look(name, what, (keys,) if in_csv else ())
 
 
-def _marks(table: Table, name: str) -> list[str]:
-    """The marks among the values of a column that holds nothing else but numbers."""
+def marks(table: Table, name: str) -> list[str]:
+    """The values of a column of text that may stand for no value."""
     value = exp.column(name, quoted=True)
     query = exp.select(value.copy()).distinct().from_(table.select([name]).subquery("rows"))
     return sorted(table.engine.run(query.where(_is_like(value, _MARK))).column(0).to_pylist())

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.table.faults import likely_separator
-from discreet.table.looks import Look, looks
+from discreet.table.looks import Look, looks, marks
 from discreet.table.profile import ColumnProfile, profile
 from discreet.table.read import read
 from discreet.table.table import Table
@@ -23,6 +23,7 @@ from discreet.values.written import Csv
 from discreet.visible import in_a_line
 
 Role: TypeAlias = Literal["identifiers", "quasi", "sensitive", "drop"]
+LETTERS = {"x", "X"}  # marks among numbers, but not among texts
 USUAL = 10  # the l that is suggested where the column allows twice as much
 NAMES: Mapping[Role, re.Pattern[str]] = {
     "identifiers": re.compile(
@@ -55,7 +56,14 @@ def drafted(path: str | Path, *, sheet: str | None = None) -> Drafted:
         sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
         largest = None if sensitive is None else profile(table, sensitive=sensitive).sensitive
         lines = _lines(table, about, roles, 0 if largest is None else largest.largest_l)
-        return Drafted("\n".join((*lines, *_of_file(csv, excel, seen))) + "\n", roles)
+        told = _of_file(csv, excel, seen, _perhaps(table, about) if file.suffix.lower() in {".csv", ".gz"} else [])
+        return Drafted("\n".join((*lines, *told)) + "\n", roles)
+
+
+def _perhaps(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
+    """Texts that may stand for no value."""
+    texts = [column.name for column in columns if column.kind == "string"]
+    return sorted({mark for name in texts for mark in marks(table, name)} - LETTERS)
 
 
 def _found(path: Path) -> dict[str, Any]:
@@ -86,6 +94,8 @@ def _roles(columns: Sequence[ColumnProfile], rows: int) -> dict[str, Role]:
             roles[column.name] = "drop"
         elif telling or (NAMES["identifiers"].search(column.name) and column.unique / max(rows, 1) > 0.5):
             roles[column.name] = "identifiers"
+        elif column.kind == "string" and column.distinct > rows / 2:
+            roles[column.name] = "drop"  # free text, which may say who somebody is
         elif NAMES["sensitive"].search(column.name):
             taken = "sensitive" in roles.values()
             roles[column.name] = "drop" if taken else "sensitive"
@@ -118,7 +128,7 @@ def _lines(
     yield "# The one column that must not be tied to a person."
     yield f"# sensitive = {as_toml(next(iter(named('sensitive')), 'NAME'))}"
     yield ""
-    yield "# Columns to leave out: those that are constant, cannot be published, or may be sensitive, too."
+    yield "# Columns to leave out: those that are constant, free text (it may name people), or sensitive as well."
     yield f"# drop = {as_toml(named('drop'))}"
     yield ""
     yield "# What must hold in every group: here, that no sensitive value is held by more than 1 in l people."
@@ -134,15 +144,21 @@ def _read_as(seen: Sequence[Look]) -> dict[str, Any]:
     return {**keys, **({"missing": sorted(marks)} if marks else {})}
 
 
-def _of_file(csv: Mapping[str, Any], excel: Mapping[str, Any], seen: Sequence[Look]) -> Iterator[str]:
+def _of_file(
+    csv: Mapping[str, Any], excel: Mapping[str, Any], seen: Sequence[Look], perhaps: Sequence[str]
+) -> Iterator[str]:
     """How the file is written: what was found, and in comments what a column may be, where that is not sure."""
     doubts = [look for look in seen if len(look.keys) > 1]
-    if csv or doubts:
+    if csv or doubts or perhaps:
         yield "\n# How the file is written.\n[csv]"
         yield from (f"{key} = {as_toml(value)}" for key, value in csv.items())
     for look in doubts:
         yield f"# {in_a_line(look.column)} looks like {look.like}, but that may be either:"
         yield from (f"# {key} = {as_toml(value)}" for each in look.keys for key, value in each.items())
+    if perhaps:
+        above = " and the line above" if "missing" in csv else ""
+        yield f"# Columns of text hold these. If they mean that a value is missing, remove the `#`{above}:"
+        yield f"# missing = {as_toml([*csv.get('missing', ()), *perhaps])}"
     if excel:
         yield "\n# Which part of the file is read.\n[excel]"
         yield from (f"{key} = {as_toml(value)}" for key, value in excel.items())
