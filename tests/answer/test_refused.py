@@ -1,6 +1,7 @@
 """Every refused question is refused for the reason its case names, with a hint, before anything runs."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from discreet.policy import Policy
 from discreet.publication.publish import publish
 
 CASES = (Path(__file__).parent.parent / "cases" / "sql" / "refused.sql").read_text(encoding="utf-8")
+MOST = 6  # refusals with the same hint
 REFUSED = [
     pytest.param(*parts, id=parts[0])
     for parts in re.findall(r"^-- (.+?) \| (.+?)\n((?:(?!-- ).*\n)*)", CASES, re.MULTILINE)
@@ -32,6 +34,17 @@ def test_refused(release, title, reason, sql):
 
 def test_there_are_cases():
     assert len(REFUSED) > 70
+
+
+def test_hints_are_about_the_question(release):
+    """Each refusal has a hint, and none serves for more than a few of them."""
+    hints = Counter()
+    for _, _, sql in (case.values for case in REFUSED):
+        with pytest.raises(QueryError) as refused:
+            release.ask(sql)
+        hints[refused.value.hint] += 1
+    assert "" not in hints
+    assert {hint: cases for hint, cases in hints.items() if cases > MOST} == {}
 
 
 def test_the_engine_behind_the_session_is_sealed(release, tmp_path):

@@ -390,7 +390,10 @@ def _computed() -> Iterator[None]:
     try:
         yield
     except EngineError as error:
-        raise QueryError(f"the question cannot be computed: {error.message}") from None
+        raise QueryError(
+            f"the question cannot be computed: {error.message}",
+            hint="compare columns with values of their own type, or CAST them",
+        ) from None
 
 
 @contextmanager

@@ -46,3 +46,15 @@ SELECT MIN(salary) FROM microdata;
 -- a window over rows
 SELECT sex, AVG(salary) OVER (PARTITION BY sex) FROM microdata;
 SELECT sex, AVG(salary) FROM microdata GROUP BY sex;
+-- a key that is not grouped by
+SELECT sex, education, AVG(salary) FROM microdata GROUP BY sex;
+SELECT sex, education, AVG(salary) FROM microdata GROUP BY sex, education;
+-- grouping by an aggregate
+SELECT AVG(salary) FROM microdata GROUP BY 1;
+SELECT AVG(salary) FROM microdata;
+-- a mean of words
+SELECT AVG(education) FROM microdata WHERE salary > 30000;
+SELECT education, COUNT(*) AS n FROM microdata WHERE salary > 30000 GROUP BY education;
+-- two questions
+SELECT AVG(salary) FROM microdata; SELECT COUNT(*) FROM microdata;
+SELECT AVG(salary) FROM microdata;

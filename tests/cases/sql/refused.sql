@@ -59,7 +59,7 @@ SELECT DISTINCT age FROM microdata
 SELECT COUNT(DISTINCT age, sex) FROM microdata
 -- COUNT DISTINCT of a row | COUNT(DISTINCT …) takes one column or expression
 SELECT COUNT(DISTINCT (age, sex)) FROM microdata
--- spread of text | STDDEV_SAMP needs numbers, but `"sex"` holds string
+-- spread of text | STDDEV_SAMP needs numbers, but `sex` holds string
 SELECT STDDEV(sex) FROM microdata
 -- SUM DISTINCT | DISTINCT is not supported
 SELECT SUM(DISTINCT age) FROM microdata

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.answer.instead.apart import by_columns, disjoint, filtered
-from discreet.answer.instead.clauses import meant, plain, totals, unpivoted
+from discreet.answer.instead.clauses import keyed, meant, plain, totals, unpivoted
 from discreet.answer.instead.functions import listed, replaced, several, unwindowed
 from discreet.answer.instead.rows import counted, uncompared, unpaired
 from discreet.answer.instead.shown import Rewrite, Shown
@@ -24,6 +24,7 @@ __all__ = ["REWRITES", "Shown", "instead"]
 # Those first that change a question least.
 REWRITES: tuple[Rewrite, ...] = (
     meant,
+    keyed,
     filtered,
     replaced,
     several,
@@ -44,9 +45,12 @@ MOST, DEEPEST = 40, 3
 def instead(sql: str, shown: Shown, answered: Callable[[str], bool]) -> str:
     """A question in place of one that was refused, which the release answers; "" if none was found."""
     try:
-        [first, *_] = [each for each in sqlglot.parse(sql, dialect="duckdb") if each is not None]
+        [first, *others] = [each for each in sqlglot.parse(sql, dialect="duckdb") if each is not None]
     except (SqlglotError, RecursionError, ValueError):
         return ""
+    alone = first.sql(dialect="duckdb")
+    if others and answered(alone):
+        return alone
     tried = {sql}
     level = [first]
     for _ in range(DEEPEST):

@@ -11,6 +11,19 @@ from discreet.answer.instead.shown import Shown
 from discreet.words import closest
 
 
+def keyed(select: exp.Expr, shown: Shown) -> exp.Expr | None:
+    """Columns that stand beside aggregates, and are not grouped by, become keys; GROUP BY names no figure."""
+    if not isinstance(select, exp.Select) or not select.find(exp.AggFunc):
+        return None
+    found = [item.unalias() for item in select.expressions if not item.find(exp.AggFunc, exp.Query)]
+    keys = [item for item in found if any(shown.block(column.name) is not None for column in item.find_all(exp.Column))]
+    other = select.copy()
+    other.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
+    if found != keys:
+        return None
+    return other if other != select else None
+
+
 def totals(select: exp.Expr, _: Shown) -> exp.Expr | None:
     """ROLLUP, CUBE and GROUPING SETS become a question for each set of keys, one below the other."""
     group = select.args.get("group")

@@ -10,17 +10,19 @@ from sqlglot import exp
 from discreet.answer.instead.shown import Shown, columns_of, conditions, grouped, summaries
 
 LISTS = (exp.GroupConcat, exp.ArrayAgg, exp.ArrayUniqueAgg, exp.Mode)
+NUMERIC = (exp.Sum, exp.Avg, exp.Median, exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop)
 FIRST = (exp.AnyValue, exp.First, exp.Last, exp.FirstValue, exp.LastValue)
 QUANTILES = (exp.Quantile, exp.PercentileCont, exp.PercentileDisc)
 SPREADS = {"skewness", "kurtosis", "kurtosis_pop", "entropy", "mad", "sem", "histogram"}
 
 
-def listed(select: exp.Expr, _: Shown) -> exp.Expr | None:
+def listed(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     """The values in one cell, or the most frequent of them, become a row each, with the number of people."""
     if not isinstance(select, exp.Select) or not select.args.get("from_"):
         return None
     found: list[exp.Expr] = [node for node in select.find_all(*LISTS) if columns_of([node])]
     found += [node for node in select.find_all(exp.Distinct) if isinstance(node.parent, exp.Sum | exp.Avg)]
+    found += [node for node in select.find_all(*NUMERIC) if _of_text(node, shown)]
     if not found:
         return None
     group = select.args.get("group")
@@ -30,6 +32,11 @@ def listed(select: exp.Expr, _: Shown) -> exp.Expr | None:
         question.order_by(exp.Ordered(this=exp.column("n"), desc=True), copy=False)
         return question if group else question.limit(1)
     return question
+
+
+def _of_text(node: exp.Expr, shown: Shown) -> bool:
+    columns = columns_of([node])
+    return isinstance(node.this, exp.Column) and not any(shown.is_number(column.name) for column in columns)
 
 
 def replaced(select: exp.Expr, _: Shown) -> exp.Expr | None:
@@ -79,6 +86,7 @@ OTHERS: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Max: _one,
     exp.WithinGroup: _from_the_other_end,
     **dict.fromkeys(FIRST, lambda node: exp.Min(this=node.this.copy())),
+    exp.IgnoreNulls: lambda node: _other(node.this),
 }
 
 

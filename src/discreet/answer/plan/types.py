@@ -9,6 +9,7 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from discreet.answer.plan.base_tables import Statistics
 from discreet.answer.plan.context import Context
 from discreet.answer.question.question import SPREADS, Aggregate
+from discreet.answer.question.refusals import shown
 from discreet.engines.dialect import sql_type
 from discreet.errors import QueryError
 
@@ -58,6 +59,4 @@ def _numeric(kind: pa.DataType) -> bool:
 def _refusal(aggregate: Aggregate, argument: exp.Expr, kind: pa.DataType) -> QueryError:
     wanted = "MEDIAN" if aggregate.function == "quantile_cont" else aggregate.function.upper()
     other = "QUANTILE(x, 0.5)" if wanted == "MEDIAN" else "COUNT, MIN or MAX, or GROUP BY it"
-    return QueryError(
-        f"{wanted} needs numbers, but `{argument.sql(dialect='duckdb')}` holds {kind}", hint=f"use {other}"
-    )
+    return QueryError(f"{wanted} needs numbers, but `{shown(argument)}` holds {kind}", hint=f"use {other}")

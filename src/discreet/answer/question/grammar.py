@@ -6,18 +6,13 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from discreet.answer.question.refusals import refusal, shown
 from discreet.errors import QueryError
 
 # What a release keeps apart from the rest: "sensitive", "quasi", or where blocks of columns were shuffled by themselves
 # "quasi NAME", a side for each block, by its first column.
 Side: TypeAlias = str
 Blocks: TypeAlias = tuple[tuple[str, ...], ...]
-
-SUPPORTED = (
-    "one SELECT over `microdata` of COUNT, COUNT(DISTINCT), SUM, AVG, MIN, MAX, MEDIAN, QUANTILE, STDDEV or VARIANCE,"
-    " with WHERE, GROUP BY, ORDER BY and LIMIT; no joins, subqueries, windows or SELECT DISTINCT, unless by the"
-    " estimator `learned`; see the page on questions in the docs"
-)
 
 SCALARS: frozenset[type[exp.Expr]] = frozenset(
     (
@@ -56,16 +51,6 @@ AGGREGATES: frozenset[type[exp.Expr]] = frozenset(
         *(exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop),
     )
 )
-REFUSED: dict[type[exp.Expr], str] = {
-    exp.Subquery: "a subquery",
-    exp.Select: "a subquery",
-    exp.Exists: "a subquery",
-    exp.Window: "a window function",
-    exp.Distinct: "DISTINCT",
-    exp.Filter: "FILTER",
-    exp.Star: "`*` outside COUNT(*)",
-    exp.AggFunc: "this aggregate",
-}
 
 
 def check_scalar(expression: exp.Expr) -> None:
@@ -73,8 +58,8 @@ def check_scalar(expression: exp.Expr) -> None:
     for node in expression.walk():
         if type(node) in AGGREGATES:
             raise QueryError(
-                f"`{node.sql(dialect='duckdb')}` stands inside another expression",
-                hint="ask for each aggregate by itself and combine the answers",
+                f"`{shown(node)}` stands inside another expression, which is asked of every row",
+                hint="ask for each aggregate by itself, and combine the answers",
             )
         if type(node) not in SCALARS:  # not isinstance: a kind of something allowed may do something else
             raise refusal(node)
@@ -82,15 +67,6 @@ def check_scalar(expression: exp.Expr) -> None:
             raise refusal(exp.Subquery())
         if isinstance(node, exp.DataType) and (node.args.get("nested") or node.this == exp.DType.USERDEFINED):
             raise refusal(node)
-
-
-def refusal(node: exp.Expr) -> QueryError:
-    """The error for a piece of SQL that is not supported."""
-    what = next((word for kind, word in REFUSED.items() if isinstance(node, kind)), None)
-    if what is None or isinstance(node, exp.AggFunc):
-        name = node.name if isinstance(node, exp.Anonymous) else node.key
-        what = f"`{name.upper()}`"
-    return QueryError(f"{what} is not supported", hint=f"supported is {SUPPORTED}")
 
 
 def side(expression: exp.Expr, sensitive: str | None, blocks: Blocks | None = None) -> Side:
@@ -102,10 +78,16 @@ def side(expression: exp.Expr, sensitive: str | None, blocks: Blocks | None = No
         return "quasi"
     if names != {sensitive}:
         raise QueryError(
-            f"`{expression.sql(dialect='duckdb')}` mixes the sensitive column `{sensitive}` with a quasi-identifier",
-            hint="a release does not link the two: join such conditions with AND, each about one side only",
+            f"`{shown(expression)}` mixes the sensitive column `{sensitive}` with a quasi-identifier, and a release"
+            " does not say which values of the two belong together",
+            hint=APART if isinstance(expression, CONDITIONS) else BY_THE_OTHER,
         )
     return "sensitive"
+
+
+CONDITIONS = (exp.Connector, exp.Predicate, exp.Not, exp.In, exp.Between)
+APART = "join conditions with AND, each about one side only"
+BY_THE_OTHER = "ask for figures of the one, grouped by the other"
 
 
 def _block(expression: exp.Expr, names: set[str], sensitive: str | None, blocks: Blocks) -> Side:
@@ -115,8 +97,9 @@ def _block(expression: exp.Expr, names: set[str], sensitive: str | None, blocks:
         several = " and ".join(f"`{name}`" for name in sorted(names))
         apart = "column" if all(len(block) == 1 for block in blocks) else "block of columns"
         raise QueryError(
-            f"`{expression.sql(dialect='duckdb')}` mixes {several}, which were shuffled apart from each other",
-            hint=f"a condition, key or aggregate is about one {apart}; join conditions on several with AND",
+            f"`{shown(expression)}` mixes {several}, which were shuffled apart from each other",
+            hint=f"a condition, key or aggregate is about one {apart}; "
+            + ("join conditions on several with AND" if isinstance(expression, CONDITIONS) else "group by the others"),
         )
     return "sensitive" if not names or block == (sensitive,) else f"quasi {block[0]}"
 
@@ -125,7 +108,7 @@ def check_names_a_column(expression: exp.Expr) -> None:
     """Raise for a constant where only a column makes sense."""
     if not _names(expression):
         raise QueryError(
-            f"`{expression.sql(dialect='duckdb')}` names no column",
+            f"`{shown(expression)}` names no column, so that it is the same for everybody",
             hint="use COUNT(*) to count rows, and a column or an expression over one elsewhere",
         )
 

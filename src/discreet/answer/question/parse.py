@@ -15,16 +15,15 @@ from sqlglot.errors import SqlglotError
 
 from discreet.answer.question.grammar import (
     AGGREGATES,
-    SUPPORTED,
     Blocks,
     Side,
     check_names_a_column,
     check_scalar,
     conjuncts,
-    refusal,
     side,
 )
 from discreet.answer.question.question import ENDS, SPREADS, Aggregate, Column, Function, Key, Order, Question
+from discreet.answer.question.refusals import no_clause, not_a_select, not_read, refusal, shown
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.values.names import numbered
@@ -63,7 +62,10 @@ def read_question(sql: str, promise: Promise, blocks: Blocks | None = None) -> Q
     keys = _keys(select, items, set(promise.columns), sided)
     aggregates, columns = _columns(items, keys, sided)
     if not aggregates:
-        raise QueryError("the question asks for no aggregate", hint=f"supported is {SUPPORTED}")
+        raise QueryError(
+            "the question asks for no aggregate: a release shows no single rows",
+            hint="ask for figures of them, such as COUNT(*)",
+        )
     order = tuple(_order(ordered, items, columns, keys) for ordered in _clause(select, "order"))
     return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
 
@@ -83,17 +85,12 @@ def _parse(sql: str) -> exp.Select:
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect="duckdb") if statement is not None]
     except (SqlglotError, RecursionError) as error:
-        where = getattr(error, "errors", None) or [{}]
-        line, column = where[0].get("line"), where[0].get("col")
-        at = f" at line {line}, column {column}" if line else ""
-        raise QueryError(f"the question is not SQL that can be read{at}", hint=f"supported is {SUPPORTED}") from None
+        raise not_read(error) from None
     if len(statements) != 1:
         raise QueryError(f"expected one statement, got {len(statements)}", hint="ask one question at a time")
     [statement] = statements
     if not isinstance(statement, exp.Select):
-        raise QueryError(
-            f"a release answers SELECT only, not {statement.key.upper()}", hint=f"supported is {SUPPORTED}"
-        )
+        raise not_a_select(statement)
     return statement
 
 
@@ -103,7 +100,7 @@ _CLAUSES = {"kind", "expressions", "from_", "where", "group", "order", "limit", 
 def _check_clauses(select: exp.Select) -> None:
     for clause, value in select.args.items():
         if value and clause not in _CLAUSES:
-            raise QueryError(f"{clause.rstrip('_').upper()} is not supported", hint=f"supported is {SUPPORTED}")
+            raise no_clause(clause, value)
 
 
 def names_of(promise: Promise) -> frozenset[str]:
@@ -117,14 +114,28 @@ def _check_table(select: exp.Select, promise: Promise) -> None:
     named = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
     named = named and table.name.lower() in names_of(promise)
     if not named or any(value for part, value in table.args.items() if part not in {"this", "alias"}):
-        shown = f"`{promise.table}`" if promise.table != "microdata" else ""
+        own = f"`{promise.table}`" if promise.table != "microdata" else ""
+        got = f", not `{shown(table)}`" if source else ""
         raise QueryError(
-            "a question is about one table, " + " also called ".join(filter(None, ["`microdata`", shown])),
-            hint="write FROM microdata",
+            "a question is about one table, " + " also called ".join(filter(None, ["`microdata`", own])) + got,
+            hint=_from(table, promise),
         )
     alias = table.args.get("alias")
     if alias is not None and alias.columns:
         raise QueryError("columns cannot be renamed in FROM", hint="rename them in SELECT with AS")
+
+
+def _from(table: exp.Expr, promise: Promise) -> str:
+    """What to write after FROM."""
+    if isinstance(table, exp.Subquery):
+        return "write the question in one SELECT, FROM microdata"
+    if not isinstance(table, exp.Table) or not table.args:
+        return "write FROM microdata"
+    if table.args.get("sample"):
+        return "leave the sample out: a sample drawn from a release is no sample of the table"
+    if not isinstance(table.this, exp.Identifier):
+        return "a question reads no files; read it yourself, and give it by a name (`tables`, or --table)"
+    return nearest(table.name, ["microdata", *([promise.table] if promise.table != "microdata" else [])])
 
 
 def _resolve(select: exp.Select, promise: Promise) -> None:
@@ -216,8 +227,8 @@ def _columns(
         if type(item.expression) not in AGGREGATES:
             check_scalar(item.expression)
             raise QueryError(
-                f"`{item.expression.sql(dialect='duckdb')}` is neither an aggregate nor in GROUP BY",
-                hint="a release shows no rows: add it to GROUP BY or leave it out",
+                f"`{shown(item.expression)}` is neither an aggregate nor in GROUP BY: a release shows no single rows",
+                hint="add it to GROUP BY or leave it out",
             )
         function, argument, fraction = _measure(item.expression)
         if argument is not None:
@@ -279,7 +290,10 @@ def _fraction(node: exp.Expr | None) -> Fraction:
         fraction = Fraction(node.this).limit_denominator(10**9)  # times rows, it must fit into 64 bits
         if 0 <= fraction <= 1:
             return fraction
-    raise QueryError("a quantile needs a fraction between 0 and 1", hint="write QUANTILE(salary, 0.9)")
+    got = "" if node is None else f", not `{shown(node)}`"
+    raise QueryError(
+        f"a quantile needs a fraction between 0 and 1{got}", hint="one for each column, such as QUANTILE(x, 0.9)"
+    )
 
 
 def _word(node: exp.Expr, function: Function) -> str:
@@ -321,7 +335,7 @@ def _order(ordered: exp.Expr, items: Sequence[_Item], columns: Sequence[Column],
     if isinstance(meant, exp.Column) and meant.name.lower() in ends:
         return Order(ends[meant.name.lower()], descending, nulls_first)
     raise QueryError(
-        f"ORDER BY `{wanted.sql(dialect='duckdb')}` is not a column of the answer",
+        f"ORDER BY `{shown(wanted)}` is not a column of the answer, which is all that can be sorted",
         hint="sort by something that SELECT or GROUP BY names",
     )
 
@@ -334,4 +348,6 @@ def _number(select: exp.Select, clause: str) -> int | None:
         raise refusal(node)
     if isinstance(node.expression, exp.Literal) and node.expression.this.isdigit() and len(node.expression.this) < 19:
         return int(node.expression.this)
-    raise QueryError(f"{clause.upper()} needs a whole number", hint=f"write {clause.upper()} 10")
+    raise QueryError(
+        f"{clause.upper()} needs a whole number, not `{shown(node.expression)}`", hint=f"write {clause.upper()} 10"
+    )
