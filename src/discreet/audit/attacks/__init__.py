@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 # The name of every attack, and the module and class that make it.
 _HOMES = {
     "learner": ("learner", "Learner"),
+    "minimality": ("refused", "Minimality"),
     "composition": ("composition", "Composer"),
+    "linkage": ("linkage", "Linkage"),
+    "presence": ("presence", "Presence"),
+    "downcoding": ("downcoding", "Downcoding"),
 }
 
 
