@@ -1,9 +1,11 @@
 """People with several rows: what is published of them, held against every pairing, and what is refused."""
 
 import re
+import shutil
 from collections import Counter
 from fractions import Fraction
-from math import comb
+from itertools import combinations
+from math import comb, log
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ import pytest
 from discreet import Vault, compare, publish, read, verify
 from discreet.errors import DiscreetWarning, GuaranteeError, InputError, PolicyError
 from publication.visits import every_world, groups_of, policy, visits
+from release.forger import Forger
 
 
 def belief(own, held, size):
@@ -35,6 +38,96 @@ def test_nobody_is_believed_to_hold_a_value_beyond_one_in_l(publication, partiti
         for held in values.values():
             assert all(belief(own, held, size) <= Fraction(1, 3) for own in persons.values())
     assert verify(release.path).ok
+
+
+ASKED = [
+    ({"distinct_l": 4}, lambda n, r, held, _: (sum(sorted(held.values())[-3:]) + 1) * r <= n),
+    (
+        {"k": 3, "e": 4},
+        lambda n, r, held, _: (
+            (sum(sorted(held.values())[-2:]) + 1) * r <= n
+            and all((sum(held[v] for v in range(low, low + 4)) + 1) * r <= n for low in held)
+        ),
+    ),
+    (
+        {"beta": 2.5, "k": 6},
+        lambda n, r, held, shares: all(
+            held[v] / n <= 3.5 * shares[v] / (1 + (r - 1) * shares[v]) + 1e-12 for v in held
+        ),
+    ),
+    (
+        {"enhanced_beta": 8.0},
+        lambda n, r, held, shares: all(
+            held[v] / n <= (1 - log(shares[v])) * shares[v] / (1 + (r - 1) * shares[v]) + 1e-12 for v in held
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("promised", "kept"), ASKED, ids=lambda each: str(each) if isinstance(each, dict) else "")
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_every_guarantee_is_about_people(promised, kept, partition, tmp_path):
+    """The definitions of the page on promises, held against the files; and a promise that is not kept is found."""
+    rules = policy(guarantee=promised, partition=partition)
+    release = publish(visits(each=[1, 2, 2]), rules, to=tmp_path / "r", seed=1)
+    found = groups_of(release)
+    everybody = sum((values for _, values in found.values()), Counter())
+    shares = {value: many / everybody.total() for value, many in everybody.items()}
+    assert len(found) > 3
+    for persons, values in found.values():
+        assert len(persons) >= (promised.get("k", 1) if "e" not in promised else 1)
+        assert kept(values.total(), max(persons.values()), values, shares)
+    names = {check.name for check in verify(release.path).checks}
+    assert {f"people {name} = {threshold}" for name, threshold in promised.items()} <= names
+    stricter = {"distinct_l": 39, "e": 39, "beta": 0.01, "enhanced_beta": 0.01}
+    name = next(name for name in stricter if name in promised)
+    forger = Forger(shutil.copytree(release.path, tmp_path / "copy"), {})
+    forger.promise(guarantee={**promised, name: stricter[name]})
+    assert f"people {name} = {stricter[name]}" in {check.name for check in verify(forger.path).failures}
+
+
+def test_in_some_world_anybody_holds_none_of_so_few_values(tmp_path):
+    """Small tables: for everybody, and for any two values or any range, there is a pairing without one of them."""
+    tried = 0
+    for seed in range(10):
+        rows, promised = visits(people=4, each=[1, 2], seed=seed, kinds=60), {"k": 3, "e": 3}
+        try:
+            release = publish(rows, policy(guarantee=promised, partition="deal"), to=tmp_path / str(seed))
+        except GuaranteeError:
+            continue
+        for persons, values in groups_of(release).values():
+            if values.total() > 7:
+                continue
+            worlds = [set(world) for world in every_world(persons, values)]
+            for who in persons:
+                for few in [*combinations(values, 2), *([low, low + 1, low + 2] for low in values)]:
+                    tried += 1
+                    assert any(not world & {(who, value) for value in few} for world in worlds)
+    assert tried > 50
+
+
+def test_nobody_is_believed_to_hold_a_value_beyond_beta(tmp_path):
+    """Over all pairings of a group, and of the whole table: by how much more probably somebody holds a value."""
+    release = publish(visits(each=[1, 2, 3]), policy(guarantee={"beta": 3.0}), to=tmp_path / "r", seed=2)
+    found = groups_of(release).values()
+    everybody = sum((values for _, values in found), Counter())
+    most = Fraction(0)
+    for persons, values in found:
+        for value, held in values.items():
+            for own in set(persons.values()):
+                by_table = belief(own, everybody[value], everybody.total())
+                most = max(most, Fraction(own * held, values.total()) / by_table)
+    assert 1 < most <= 4
+
+
+def test_what_cannot_be_promised_is_told_with_what_can(tmp_path):
+    rows = visits(people=200, each=4)
+    with pytest.raises(GuaranteeError, match=r"e = 30 cannot be met: .* \(the most are 4\) .*; 7\.5 works") as refused:
+        publish(rows, policy(guarantee={"k": 2, "e": 30}), to=tmp_path / "r")
+    assert "set e = 7.5, or publish fewer rows" in refused.value.hint
+    publish(rows, policy(guarantee={"k": 2, "e": 7.5}), to=tmp_path / "r")
+    with pytest.raises(GuaranteeError, match=r"beta = 0\.01 cannot be met: .*; 0\.16 works"):
+        publish(rows, policy(guarantee={"beta": 0.01}), to=tmp_path / "s")
 
 
 def test_people_hold_values_no_more_often_than_promised(tmp_path):
@@ -121,10 +214,6 @@ def test_a_person_with_more_rows_than_a_group_is_told(tmp_path):
         (
             {"partition": "anatomize"},
             "`anatomize` takes every row for a person, and the policy has a `person`; use `deal` or `local`",
-        ),
-        (
-            {"guarantee": {"beta": 1.0}},
-            "`beta` takes every row for a person, and the policy has a `person`; use `k` or `l`",
         ),
         ({"identifiers": ["person_id"]}, "the column `person_id` stands in `identifiers` too; a column has one role"),
         ({"person": 3}, "`person`: expected a text, got 3"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from contextlib import suppress
 from fractions import Fraction
 from unittest import mock
@@ -62,7 +63,7 @@ def test_nobody_is_believed_to_hold_a_value_with_more_than_one_in_l(tmp_path, l)
     with Vault.create(tmp_path / "vault", policy(l, lots)) as vault, mock.patch("discreet.vault.release._audited"):
         for lot in range(lots):
             people = np.arange(lot * 10 * l * lots // 2, lot * 10 * l * lots // 2 + 12 * l * lots)
-            rows = visits(people, seed=lot, kinds=20 * l * lots)
+            rows = visits(people, seed=lot, kinds=60 * l * lots)
             for part in (rows.slice(0, 50), rows.slice(50)):
                 vault.append(part)
             release = vault.release(tmp_path / f"{lot}")
@@ -75,6 +76,29 @@ def test_nobody_is_believed_to_hold_a_value_with_more_than_one_in_l(tmp_path, l)
     releases = [tmp_path / f"{lot}" for lot in range(lots)]
     assert lots == 1 or audit(releases).ok
     inspect(tmp_path / "vault")
+
+
+def test_a_vault_promises_different_values_of_people(tmp_path):
+    """With distinct_l = 3, in every group somebody holds none of any two values; and verify finds where nobody does."""
+    promised = policy(guarantee={"distinct_l": 3}, accept={"looks": "nobody lives here"})
+    with Vault.create(tmp_path / "vault", promised) as vault:
+        vault.append(visits(np.arange(80), kinds=30))
+        release = vault.release(tmp_path / "release")
+    assert release.promise.groups > 1
+    for rows, most, held in groups_with_values(release.path):
+        assert (sum(sorted(held.values())[-2:]) + 1) * most <= rows
+    assert verify(release.path).ok
+    forger = Forger(shutil.copytree(release.path, tmp_path / "copy"), {"people": ("group",)})
+    forger.promise(guarantee={"distinct_l": 29})
+    assert "people distinct_l = 29" in {check.name for check in verify(forger.path).failures}
+
+
+def groups_with_values(folder):
+    """Of each group of a release: its rows, the most rows of one person, and how often it holds each value."""
+    boxes, people = (pq.read_table(folder / f"{name}.parquet").to_pylist() for name in ("generalized", "people"))
+    for of in people:
+        held = Counter(row["ill"] for row in boxes if row["group"] == of["group"])
+        yield held.total(), of["most"], held
 
 
 def test_who_comes_back_more_often_than_is_reckoned_with_is_found_out(tmp_path):
@@ -169,12 +193,11 @@ def test_a_lot_counts_people_and_waits_for_more(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"guarantee": {"distinct_l": 3}}, "`distinct_l` takes every row for a person"),
         ({"options": {"growth": "insert"}}, "to insert counts rows, and the policy has a `person`"),
         ({"person": None, "identifiers": ["patient"]}, "says in how many lots a `person` may have rows"),
         ({"options": {"lots": 0}}, "expected a whole number from 1 to 100, got 0"),
     ],
-    ids=["distinct_l", "insert", "nobody", "none"],
+    ids=["insert", "nobody", "none"],
 )
 def test_policies_that_no_vault_of_people_keeps(tmp_path, changes, told):
     with pytest.raises(PolicyError, match=told):

@@ -21,13 +21,13 @@ from discreet.guarantees.histograms import Histograms
 from discreet.guarantees.k import K
 from discreet.guarantees.k_e import E
 from discreet.guarantees.l import L
-from discreet.guarantees.promise import Counts, Fact, Promise
+from discreet.guarantees.promise import Counts, Crowd, Fact, Promise
 from discreet.values.positions import Scale
 
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
 
-__all__ = ["PROMISES", "Guarantee", "Histograms", "Promise", "Scale", "gaps", "needed", "sentences"]
+__all__ = ["PROMISES", "Crowd", "Guarantee", "Histograms", "Promise", "Scale", "gaps", "needed", "sentences"]
 
 PROMISES: dict[str, type[Promise]] = {promise.name: promise for promise in (K, L, DistinctL, E, Beta, EnhancedBeta)}
 
@@ -66,6 +66,22 @@ class Guarantee:
         for promise in self.promises:
             rule = promise.enter(rule)
         return rule
+
+    def of_people(self, cap: int) -> Rule:
+        """The same for people who have at most so many rows each; its `k` counts people."""
+        from discreet.values.rule import Rule
+
+        rule = Rule()
+        for promise in self.promises:
+            rule = promise.capped(cap).enter(rule)
+        return rule._replace(k=max((int(each.threshold) for each in self.promises if not each.of_values), default=1))
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:
+        """Whether each group keeps every promise, where people may have several rows."""
+        held = np.ones(histograms.sizes.size, np.bool_)
+        for promise in self.promises:
+            held &= promise.holds_of_people(histograms, crowd)
+        return held
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         """Whether each group keeps every promise."""
@@ -139,11 +155,11 @@ def needed(thresholds: Mapping[str, float]) -> set[Fact]:
     return {fact for kind in _meant(thresholds).values() for fact in kind.needs}
 
 
-def sentences(thresholds: Mapping[str, float], harmless: str = "") -> list[str]:
-    """The promises of a policy in words, where the values that are told here are harmless."""
+def sentences(thresholds: Mapping[str, float], harmless: str = "", *, several: bool = False) -> list[str]:
+    """The promises of a policy in words, where the values told here are harmless, or people have several rows."""
     return [
         (f"of those who do not hold {harmless}: " if harmless and kind.spares else "")
-        + _worded(kind.promise, thresholds[name])
+        + _worded((kind.of_people if several else "") or kind.promise, thresholds[name])
         for name, kind in _meant(thresholds).items()
     ]
 

@@ -5,6 +5,9 @@ at most the smaller of beta and -ln p, so that no group consists of one value un
 Source: Cao and Karras, "Publishing microdata with a robust privacy guarantee", PVLDB 5(11), 2012, definitions 2 and 3.
 The table is what is released, so that anybody can add up its groups and see.
 
+Of people with at most r rows each, who hold a value in any row with a probability of p r / (1 + (r - 1) p) or more as
+far as the table alone tells, q is at most 1 + beta times p / (1 + (r - 1) p): see `docs/promise.md`.
+
 A value may have at most the share p (1 + beta) of a group. Groups have at most n rows, so nothing is lost if that is
 rounded down to the next fraction with a denominator of at most n: integers then decide exactly.
 Cost: a fraction per different count in the table.
@@ -13,16 +16,16 @@ Claim: shares_are_rounded_to_no_effect — among fractions of at most n rows, th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
-from discreet.guarantees.promise import Counts, Fact, Plain
+from discreet.guarantees.promise import Counts, Crowd, Fact, Plain
 
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
@@ -36,8 +39,12 @@ class Beta(Plain):
 
     threshold: float
     population: Counts
+    cap: int = 1  # the most rows of one person
     name: ClassVar[str] = "beta"
     promise: ClassVar[str] = "no sensitive value has more than {more} times its share of the table in any group"
+    of_people: ClassVar[str] = (
+        "of nobody is a sensitive value believed more than {more} times as probably as the table as a whole tells"
+    )
     gap: ClassVar[str] = "that a group holds several values: one that at least 1 in {more} people hold may fill it"
     stronger: ClassVar[Literal["larger", "smaller"]] = "smaller"
     integral: ClassVar[bool] = False
@@ -49,6 +56,15 @@ class Beta(Plain):
         most, of = self._shares()[histograms.values].T
         within = histograms.counts * of <= histograms.sizes[histograms.groups] * most
         return np.logical_and.reduceat(within, histograms.starts)
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:
+        held = np.ones(histograms.sizes.size, np.bool_)
+        for cap in np.unique(crowd.most):
+            held &= (crowd.most != cap) | self.capped(int(cap)).holds(histograms)
+        return held
+
+    def capped(self, cap: int) -> Self:
+        return replace(self, cap=cap)
 
     def strongest(self, counts: Counts) -> float:  # noqa: ARG002
         return 0
@@ -67,8 +83,13 @@ class Beta(Plain):
     def _shares(self) -> npt.NDArray[np.int64]:
         """The largest share of a group that each value may have: a numerator and a denominator."""
         rows, held = int(self.population.sum()), np.unique(self.population)
-        lines = [largest(self._most(Fraction(int(count), rows)), rows) for count in held]
+        lines = [largest(self._of_people(Fraction(int(count), rows)), rows) for count in held]
         return np.array(lines, np.int64)[np.searchsorted(held, self.population)]
+
+    def _of_people(self, share: Fraction) -> Fraction:
+        """The largest share of a group, where one person may have several of its rows."""
+        most = self._most(share)
+        return most if most >= 1 else most / (1 + (self.cap - 1) * share)
 
     def _most(self, share: Fraction) -> Fraction:
         """The largest share of a group for a value with this share of the table."""
@@ -83,6 +104,10 @@ class EnhancedBeta(Beta):
     promise: ClassVar[str] = (
         "no sensitive value has more than {more} times its share of the table in any group, nor more than "
         "1 - ln(that share) times"
+    )
+    of_people: ClassVar[str] = (
+        "of nobody is a sensitive value believed more than {more} times as probably as the table as a whole tells, nor "
+        "more than 1 - ln(its share of the table) times"
     )
     gap: ClassVar[str] = ""  # the logarithm leaves none
 

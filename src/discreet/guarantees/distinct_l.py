@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
-from discreet.guarantees.promise import Counts, Plain
+from discreet.guarantees.promise import Counts, Crowd, Plain
 from discreet.words import counted
 
 if TYPE_CHECKING:
@@ -24,9 +24,13 @@ class DistinctL(Plain):
     threshold: int
     name: ClassVar[str] = "distinct_l"
     promise: ClassVar[str] = "every group has at least {threshold} different sensitive values"
+    of_people: ClassVar[str] = "in every group, somebody holds none of any {less} sensitive values"
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.distinct >= self.threshold
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:
+        return (histograms.largest(self.threshold - 1) + 1) * crowd.most <= histograms.sizes
 
     def strongest(self, counts: Counts) -> int:
         return int(np.count_nonzero(counts))

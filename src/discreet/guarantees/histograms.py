@@ -52,6 +52,12 @@ class Histograms:
         """The rows that hold the most frequent value of each group."""
         return np.maximum.reduceat(self.counts, self.starts)
 
+    def largest(self, values: int) -> npt.NDArray[np.int64]:
+        """The rows that hold one of the so many most frequent values of each group."""
+        order = np.lexsort((-self.counts, self.groups))
+        rank = np.arange(order.size) - self.starts[self.groups[order]]
+        return np.add.reduceat(np.where(rank < values, self.counts[order], 0).astype(np.int64), self.starts)
+
     @property
     def distinct(self) -> npt.NDArray[np.int64]:
         """The distinct values of each group."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
-from discreet.guarantees.promise import Counts, Plain
+from discreet.guarantees.promise import Counts, Crowd, Plain
 
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 class K(Plain):
     threshold: int
     name: ClassVar[str] = "k"
-    people: ClassVar[bool] = True
     promise: ClassVar[str] = "every person shares a group with at least {less} others"
     of_values: ClassVar[bool] = False
     spares: ClassVar[bool] = False
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.sizes >= self.threshold
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:  # noqa: ARG002
+        return crowd.people >= self.threshold
 
     def strongest(self, counts: Counts) -> int:
         return int(counts.sum())

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from discreet.guarantees.distinct_l import DistinctL
 from discreet.guarantees.histograms import Histograms
-from discreet.guarantees.promise import Counts, Fact, Plain, Promise
+from discreet.guarantees.promise import Counts, Crowd, Fact, Plain, Promise
 from discreet.values.positions import Scale
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class E(Plain):
     scale: Scale
     name: ClassVar[str] = "e"
     promise: ClassVar[str] = "in every group, the sensitive values span a range of at least {threshold}"
+    of_people: ClassVar[str] = "in every group, somebody holds no sensitive value in any range shorter than {threshold}"
     integral: ClassVar[bool] = False
     weakest: ClassVar[float] = 0
     needs: ClassVar[tuple[Fact, ...]] = ("scale",)
@@ -48,6 +49,16 @@ class E(Plain):
         marks = self.scale.marks
         spans = marks[histograms.values[ends]] - marks[histograms.values[histograms.starts]]
         return np.asarray(spans >= self.scale.steps(self.threshold))
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:
+        from discreet.values.rule import Rule, within_each
+
+        shortest = self.scale.steps(self.threshold)
+        if shortest <= 0:
+            return np.ones(histograms.sizes.size, np.bool_)
+        rule = Rule(e=shortest, marks=self.scale.marks)
+        inside = within_each(histograms.starts, histograms.values, histograms.counts, rule)
+        return np.asarray((inside + 1) * crowd.most <= histograms.sizes)
 
     def strongest(self, counts: Counts) -> float:
         held = np.flatnonzero(counts)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.guarantees.histograms import Histograms
-from discreet.guarantees.promise import Counts, Plain
+from discreet.guarantees.promise import Counts, Crowd, Plain
 
 if TYPE_CHECKING:
     from discreet.values.rule import Rule
@@ -25,12 +25,14 @@ NEAR = Fraction(2, 3)  # of the largest l that a column allows, beyond which gro
 class L(Plain):
     threshold: int
     name: ClassVar[str] = "l"
-    people: ClassVar[bool] = True
     promise: ClassVar[str] = "in every group, no sensitive value is held by more than 1 in {threshold} people"
     remedy: ClassVar[str] = "split the frequent value, or promise `beta`, which lets frequent values be frequent"
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         return histograms.sizes // histograms.tops >= self.threshold
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:
+        return histograms.tops * crowd.most * self.threshold <= histograms.sizes
 
     def strongest(self, counts: Counts) -> int:
         return int(counts.sum() // counts.max())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,14 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 Fact: TypeAlias = Literal["scale", "population"]
 
 
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Of each group, where people may have several rows: how many people it has, and the most rows of one of them."""
+
+    people: Counts
+    most: Counts
+
+
 class Promise(Protocol):
     """One guarantee with its threshold, and with the facts about the sensitive column that it needs.
 
@@ -25,12 +34,12 @@ class Promise(Protocol):
 
     name: ClassVar[str]
     promise: ClassVar[str]  # in words, with {threshold}, {less} by one and {more} by one
+    of_people: ClassVar[str]  # the same where people have several rows; or nothing, where it is the same
     gap: ClassVar[str]  # what it leaves open though a reader might not think so, in words; or nothing
     stronger: ClassVar[Literal["larger", "smaller"]]  # which thresholds promise more
     integral: ClassVar[bool]
     weakest: ClassVar[float]  # a smaller threshold promises nothing, or, if smaller ones are stronger, cannot be kept
     needs: ClassVar[tuple[Fact, ...]]
-    people: ClassVar[bool]  # whether it is defined for people who have several rows
     of_values: ClassVar[bool]  # whether it is about sensitive values, and not about rows alone
     spares: ClassVar[bool]  # whether it is about the rows that hold no harmless value, where some are harmless
     monotone: ClassVar[bool]  # whether two groups that keep it keep it as one
@@ -45,6 +54,14 @@ class Promise(Protocol):
 
     def holds(self, histograms: Histograms) -> npt.NDArray[np.bool_]:
         """Whether each group keeps the promise."""
+        ...
+
+    def holds_of_people(self, histograms: Histograms, crowd: Crowd) -> npt.NDArray[np.bool_]:
+        """Whether each group keeps it where people may have several rows (see `partition/people/rule.py`)."""
+        ...
+
+    def capped(self, cap: int) -> Promise:
+        """What kernels are to keep of people who have at most so many rows each."""
         ...
 
     def strongest(self, counts: Counts) -> float:
@@ -63,12 +80,12 @@ class Promise(Protocol):
 class Plain:
     """What most guarantees say of themselves: more is stronger, in whole numbers, and nothing else is needed."""
 
+    of_people: ClassVar[str] = ""
     gap: ClassVar[str] = ""
     stronger: ClassVar[Literal["larger", "smaller"]] = "larger"
     integral: ClassVar[bool] = True
     weakest: ClassVar[float] = 2
     needs: ClassVar[tuple[Fact, ...]] = ()
-    people: ClassVar[bool] = False
     of_values: ClassVar[bool] = True
     spares: ClassVar[bool] = True
     monotone: ClassVar[bool] = True
@@ -76,3 +93,6 @@ class Plain:
     beside: ClassVar[Mapping[str, type[Promise]]] = {}
     remedy: ClassVar[str] = ""
     __slots__ = ()
+
+    def capped(self, cap: int) -> Self:  # noqa: ARG002
+        return self

@@ -92,15 +92,20 @@ class Meant:
         """The partition by its own name, if that can be told."""
         if self.grouped and (self.partition is None or (self.partition == "auto" and self.publication is None)):
             return None
-        return grouping(self.publication or "", self.partition or "auto", self.guarantee or {})
+        chosen = self.publication or "", self.partition or "auto"
+        return grouping(*chosen, self.guarantee or {}, several=self.person is not None)
 
 
-def grouping(publication: str, partition: str, guarantee: Mapping[str, Any]) -> str:
-    """A partition by its own name: what "auto" stands for, and "none" where there are no groups."""
+def grouping(publication: str, partition: str, guarantee: Mapping[str, Any], *, several: bool = False) -> str:
+    """A partition by its own name: what "auto" stands for, and "none" where there are no groups.
+
+    Where people have `several` rows, that is one that can group people, if the publication can show them.
+    """
     found = PUBLICATIONS.get(publication)
     if found is None or (partition != "auto" and found.grouped):
         return partition
-    return found.partition(guarantee)
+    usual = found.partition(guarantee)
+    return "local" if several and found.people and not PARTITIONS[usual].people else usual
 
 
 def _names(value: Any) -> tuple[str, ...] | None:

@@ -129,7 +129,7 @@ class Policy:
     @property
     def grouping(self) -> str:
         """The partition by its own name: what "auto" stands for, and "none" where there are no groups."""
-        return grouping(self.publication, self.partition, self.guarantee)
+        return grouping(self.publication, self.partition, self.guarantee, several=self.person is not None)
 
     @property
     def blind(self) -> bool:

@@ -1,4 +1,4 @@
-"""People who have several rows: who they are, that their quasi-identifiers do not differ, and their groups.
+"""People who have several rows: who they are, that their quasi-identifiers do not differ, that groups keep the rule.
 
 What is promised of them, and its proof, stand in `partition/people/rule.py`. A release shows a number beside every row
 that its person's rows have in common. It is drawn anew for every release, and tells nothing that is not seen without
@@ -8,17 +8,16 @@ Cost: one code per row for the person, and for each quasi-identifier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InputError
-from discreet.guarantees import Histograms
-from discreet.partition import PARTITIONS
+from discreet.guarantees import Crowd, Guarantee, Histograms
 from discreet.policy import Policy
-from discreet.publication.axes import Axis, axes, present
+from discreet.publication.axes import Axis, present
 from discreet.table import Table
 from discreet.values.codes import Codes
 from discreet.values.random import RandomSource
@@ -70,20 +69,21 @@ class People:
                 " age at the visit), or list it in `drop`",
             )
 
-    def holds(self, groups: Numbers, histograms: Histograms, guarantee: Mapping[str, float]) -> bool:
+    def holds(self, groups: Numbers, histograms: Histograms, guarantee: Guarantee) -> bool:
         """Whether every person is in one group, and every group keeps the rule."""
         of_person = self._groups(groups)
         return np.array_equal(of_person[self.numbers], groups) and bool(self.keeps(groups, histograms, guarantee).all())
 
-    def keeps(self, groups: Numbers, histograms: Histograms, guarantee: Mapping[str, float]) -> npt.NDArray[np.bool_]:
+    def keeps(self, groups: Numbers, histograms: Histograms, guarantee: Guarantee) -> npt.NDArray[np.bool_]:
         """Whether each group keeps the rule: decided anew, from the definition."""
-        k, l = thresholds(guarantee)
-        tops, sizes = histograms.tops.astype(np.int64), histograms.sizes
+        return guarantee.holds_of_people(histograms, self.crowd(groups, histograms.sizes.size))
+
+    def crowd(self, groups: Numbers, number: int) -> Crowd:
+        """How many people each of so many groups has, and the most rows of one."""
         rows, of_person = np.bincount(self.numbers)[1:], self._groups(groups)[1:]
-        most = np.zeros(sizes.size, np.int64)
+        most = np.zeros(number, np.int64)
         np.maximum.at(most, of_person, rows)
-        kept: npt.NDArray[np.bool_] = np.bincount(of_person, minlength=sizes.size) >= k
-        return kept & (tops * most * l <= sizes) if l > 1 else kept
+        return Crowd(np.bincount(of_person, minlength=number), most)
 
     def _groups(self, groups: Numbers) -> Numbers:
         """A group of each person, by number."""
@@ -95,18 +95,3 @@ class People:
 def _unlike(codes: Codes, first: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     unlike: npt.NDArray[np.bool_] = codes.codes != codes.codes[first]
     return unlike
-
-
-def grouped(table: Table, policy: Policy, people: People, sensitive: Numbers, secret: RandomSource) -> Numbers:
-    """The group of every row."""
-    from discreet.partition.people.people import assign
-
-    quasi = axes(table, policy)
-    people.check_constant(quasi, policy.person or "")
-    seen = [axis.codes.codes for axis in quasi] if PARTITIONS[policy.grouping].sees != "nothing" else []
-    return assign(seen, people.numbers - np.int32(1), sensitive, *thresholds(policy.guarantee), secret)
-
-
-def thresholds(guarantee: Mapping[str, float]) -> tuple[int, int]:
-    """K and l, each 1 where it is not promised."""
-    return int(guarantee.get("k", 1)), int(guarantee.get("l", 1))

@@ -34,7 +34,9 @@ def in_groups(promise: Promise) -> Iterator[str]:
     """How large a release is, and what it promises of its groups."""
     of_people = "" if promise.people is None else f" of {counted(promise.people, 'person', 'people')}"
     yield f"{promise.rows:,} rows{of_people} in {promise.groups:,} groups, verified"
-    yield from (f"promised: {sentence}" for sentence in sentences(promise.guarantee, promise.spared))
+    several = promise.people is not None or promise.lots is not None
+    told = sentences(promise.guarantee, promise.spared, several=several)
+    yield from (f"promised: {sentence}" for sentence in told)
     yield from (f"not promised: {gap}" for gap in gaps(promise.guarantee, promise.spared))
     if promise.largest_share is not None:
         yield f"the largest share of one value: {promise.told_share()}"

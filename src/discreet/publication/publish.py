@@ -170,7 +170,7 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
     if not publication.of_values(policy, _promised(policy, sensitive)).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
     people = prepared.people
-    if people is not None and not people.holds(groups, histograms, policy.guarantee):
+    if people is not None and not people.holds(groups, histograms, prepared.guarantee):
         raise InternalError(
             f"the partition `{policy.grouping}` broke the guarantee about people; nothing was published"
         )

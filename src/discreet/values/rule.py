@@ -165,7 +165,7 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
         return np.int64(values.size + 1)
     need = max(np.int64(max(rule.l, rule.distinct_l, 1)), times.max() * rule.l)
     if rule.marks.size and rule.e > 0:
-        need = max(need, _within(held, times, rule) + 1)
+        need = max(need, within(held, times, rule) + 1)
     if rule.distinct_l > 1:
         times.sort()
         need = max(need, times[max(times.size - rule.distinct_l + 1, 0) :].sum() + 1)
@@ -204,16 +204,26 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
-def _within(held, times, rule):  # type: ignore[no-untyped-def]
+def within(held, times, rule):  # type: ignore[no-untyped-def]
     """The most rows whose values lie within a range that is too small."""
-    first, within, most = 0, np.int64(0), np.int64(0)
+    first, inside, most = 0, np.int64(0), np.int64(0)
     for i in range(held.size):
-        within += times[i]
+        inside += times[i]
         while rule.marks[held[i]] - rule.marks[held[first]] >= rule.e:
-            within -= times[first]
+            inside -= times[first]
             first += 1
-        most = max(most, within)
+        most = max(most, inside)
     return most
+
+
+@nb.njit(cache=True, nogil=True)
+def within_each(starts, values, counts, rule):  # type: ignore[no-untyped-def]
+    """The same of each group, whose values and counts begin at `starts`."""
+    found = np.empty(starts.size, np.int64)
+    for g in range(starts.size):
+        end = starts[g + 1] if g + 1 < starts.size else values.size
+        found[g] = within(values[starts[g] : end], counts[starts[g] : end], rule)
+    return found
 
 
 @nb.njit(cache=True, nogil=True)

@@ -99,7 +99,7 @@ def _left(draft: Draft, codes: Codes) -> str:
     guarantee = Guarantee.of(policy.guarantee, population=codes.counts(), harmless=spared)
     broken = ~PUBLICATIONS[policy.publication].of_values(policy, guarantee).holds(histograms)
     if draft.people is not None:
-        broken |= ~draft.people.keeps(draft.groups, histograms, policy.guarantee)
+        broken |= ~draft.people.keeps(draft.groups, histograms, guarantee)
     who = "people" if draft.people is None else "rows"
     share = float((histograms.tops / histograms.sizes).max())
     kept = "still holds" if not broken.any() else f"is broken in {broken.sum():,} of {broken.size:,} groups"

@@ -1,7 +1,7 @@
 """Cut people into cells of similar quasi-identifiers, as `local` cuts rows: blindly.
 
-A cut is made if and only if both halves keep the rule however the values lie in the cell: a half needs `weight` rows
-for each row of the cell that holds its most frequent value. Of values, that looks at the histogram of the cell alone,
+A cut is made if and only if both halves keep the rule however the values lie in the cell: a half needs as many rows
+as all values of the cell would. Of values, that looks at the histogram of the cell alone,
 which its groups show; so no cut, and none that was not made, says who holds which (see `partition/spatial/local.py`).
 Cost: people x (quasi-identifiers + log) x log(people), and every row once a level.
 Claim: cuts_of_people_are_blind — exchange values inside the cells, and the cells are the same.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.people.rule import kept, top_of
+from discreet.partition.people.rule import kept, need_of
 
 
 @nb.njit(cache=True, nogil=True)
@@ -25,7 +25,7 @@ def cut(order, points, spans, starts, values, rule, counts):  # type: ignore[no-
         a, b = stack.pop()
         middle = -1
         widths = np.zeros(d)
-        top = top_of(order[a:b], starts, values, counts)
+        needed = need_of(order[a:b], starts, values, rule, counts)
         for j in range(d):
             least, most = points[order[a], j], points[order[a], j]
             for p in order[a:b]:
@@ -49,8 +49,8 @@ def cut(order, points, spans, starts, values, rule, counts):  # type: ignore[no-
             for at in (near, under + over - near, half):
                 if (
                     0 < at < b - a
-                    and kept(at, rows[at], top, rule)
-                    and kept(b - a - at, rows[b - a] - rows[at], top, rule)
+                    and kept(at, rows[at], needed, rule)
+                    and kept(b - a - at, rows[b - a] - rows[at], needed, rule)
                 ):
                     middle = a + at
                     break

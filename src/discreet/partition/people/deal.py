@@ -1,8 +1,10 @@
-"""Deal the people of a cell into as many groups as keep the rule.
+"""Deal the people of a cell, who have equally many rows, into as many groups as keep the rule.
 
 Those with the most frequent values come first. Each joins, of a few groups that have fewest people, the one where
 values gather least. Groups that then break the rule are put together, with others if need be: the whole
 cell keeps it, so this ends. Several numbers of groups are tried, and the one that leaves most groups is taken.
+People come in random order, and of each only the values are looked at, never who it is: so inside a group each is as
+likely as any other to be the one with given values, also for those who know how groups are made.
 Cost: rows x CHOICES for each of TRIES numbers; memory, one count per group and value that is in use.
 Claim: dealt_people_keep_the_rule — every group of a cell that keeps the rule keeps it.
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.people.rule import kept
+from discreet.partition.people.rule import fewest, kept, need, need_to_differ
 
 CHOICES = 8
 TRIES = 6
@@ -27,9 +29,14 @@ def deal(order, starts, values, hard, kinds, rule, groups, first):  # type: igno
     rows = 0
     for p in order:
         rows += starts[p + 1] - starts[p]
-    if rule.weight > 0:
-        most = max(min(most, rows // rule.weight), 1)
-    most = max(min(most, WIDEST // kinds), 1)
+    counts = np.zeros(kinds, np.int64)
+    for p in order:
+        for r in range(starts[p], starts[p + 1]):
+            counts[values[r]] += 1
+    held = np.flatnonzero(counts)
+    # what values need beyond `cap` rows is shared evenly, and each group needs `cap` more
+    differ = max(need_to_differ(held.astype(np.int32), counts[held], rule) - rule.cap, 0)
+    most = max(min(most, rows // fewest(rule), (rows - differ) // rule.cap, WIDEST // kinds), 1)
     best, found = np.zeros(order.size, np.int64), 1
     for attempt in range(TRIES):
         number = int(most * 0.75**attempt)
@@ -72,11 +79,11 @@ def _dealt(order, starts, values, kinds, number, rule):  # type: ignore[no-untyp
             held[g, values[r]] += 1
             tops[g] = max(tops[g], held[g, values[r]])
             rows[g] += 1
-    return _mended(dealt, held, people, rows, tops, rule)
+    return _mended(dealt, held, people, rows, rule)
 
 
 @nb.njit(cache=True, nogil=True)
-def _mended(dealt, held, people, rows, tops, rule):  # type: ignore[no-untyped-def]
+def _mended(dealt, held, people, rows, rule):  # type: ignore[no-untyped-def]
     """Put together the groups that break the rule, with others until all of them together keep it."""
     number = people.size
     into = np.full(number, -1, np.int64)
@@ -85,12 +92,12 @@ def _mended(dealt, held, people, rows, tops, rule):  # type: ignore[no-untyped-d
     made = 1  # group 0 is the pool
     for turn in range(2):
         for g in range(number):
-            good = kept(people[g], rows[g], tops[g], rule)
+            good = kept(people[g], rows[g], _needed(held[g], rule), rule)
             if turn == 0 and not good:
                 broken += 1
             if (turn == 0) == good:
                 continue
-            if turn == 1 and (broken == 0 or kept(pooled, pooled_rows, pool.max(), rule)):
+            if turn == 1 and (broken == 0 or kept(pooled, pooled_rows, _needed(pool, rule), rule)):
                 into[g] = made
                 made += 1
                 continue
@@ -101,3 +108,10 @@ def _mended(dealt, held, people, rows, tops, rule):  # type: ignore[no-untyped-d
     for i in range(dealt.size):
         dealt[i] = into[dealt[i]] - (broken == 0)
     return dealt, made - (broken == 0)
+
+
+@nb.njit(cache=True, nogil=True)
+def _needed(counts, rule):  # type: ignore[no-untyped-def]
+    """The rows that a group needs which holds each value so many times."""
+    held = np.flatnonzero(counts)
+    return need(held.astype(np.int32), counts[held].astype(np.int64), rule)

@@ -1,25 +1,31 @@
 """Strata: people with alike many rows, so that the cap on rows of one person is close to what most of a group have.
 
 The rule of a group (`rule.py`) costs most where one person has many rows and the others few. So people are ordered by
-how many rows they have, and cut into as many strata as keep the rule each under its own cap: the largest number of rows
-in it. Of all ways to cut, one with most strata is found by dynamic programming over the different numbers of rows, of
-which those above `STEPS` are taken together if they are near each other (`STEPS` per doubling), so there are few.
-Cost: the square of those few, times the sensitive values.
-Claim: strata_are_most — no other cuts between those numbers of rows give more strata that keep the rule.
+how many rows they have, and cut into strata, each with a cap of its own: the largest number of rows in it. Numbers
+above `STEPS` are taken together if they are near each other (`STEPS` per doubling), so there are few.
+
+A stratum is cut if it breaks the rule, since then it must be; or where both parts would keep the rule if they held each
+value in proportion, and more often by some standard deviations. Of values, both look at how often each occurs in the
+stratum, which its groups show, and never at the parts. If a part then breaks the rule and cannot be cut, nothing is
+published. So no stratum says who of it holds what.
+Cost: the square of the few numbers, times the sensitive values.
+Claim: strata_are_blind — exchange values inside the strata, and the strata are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.partition.people.rule import PeopleRule
+from discreet.partition.people.rule import PeopleRule, kept, need
 
 STEPS = 16
+LIKELY, SAFE = 2.0, 4.0  # standard deviations: where a stratum must be cut, and where it may be
 Numbers = npt.NDArray[np.int64]
+Rules = Callable[[int], PeopleRule]  # the rule of people who have at most so many rows
 
 
 def levels(rows: Numbers) -> Numbers:
@@ -30,53 +36,73 @@ def levels(rows: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Strata:
-    """Cuts between levels: of the first so many, the `best` number of strata (-1: none), and the last's `start`."""
+class Ladder:
+    """The levels of people, ascending: the most rows of anybody of each; and up to each, people, rows and values."""
 
-    rows: Numbers  # how many each person has
-    most: Numbers  # the most rows that somebody of each level has
-    best: Numbers
-    start: Numbers
-    k: int
-    l: int
+    most: Numbers
+    people: Numbers
+    rows: Numbers
+    held: Numbers  # a line per number of levels, a column per value
 
     @classmethod
-    def of(cls, rows: Numbers, counts: Numbers, k: int, l: int) -> Strata:
-        """Find them; `counts` is how many rows of each level hold each value."""
+    def of(cls, rows: Numbers, counts: Numbers) -> Ladder:
+        """Of people who have so many rows each; `counts` is how many rows of each level hold each value."""
         level, number = levels(rows), len(counts)
         most = np.zeros(number, np.int64)
         np.maximum.at(most, level, rows)
-        people = np.concatenate([[0], np.cumsum(np.bincount(level, minlength=number))])
-        held = np.concatenate([np.zeros((1, counts.shape[1]), np.int64), np.cumsum(counts, axis=0)])
-        best, start = np.full(number + 1, -1), np.zeros(number + 1, np.int64)
-        best[0] = 0
-        for end in range(1, number + 1):
-            for begin in np.flatnonzero(best[:end] >= 0):
-                inside = held[end] - held[begin]
-                enough = people[end] - people[begin] >= k
-                if enough and best[begin] >= best[end] and inside.max() * _weight(l, most[end - 1]) <= inside.sum():
-                    best[end], start[end] = best[begin] + 1, begin
-        return cls(rows, most, best, start, k, l)
+        people, held = np.bincount(level, minlength=number), counts.sum(axis=1)
+        return cls(most, _upto(people), _upto(held), _upto(counts))
 
-    @property
-    def found(self) -> bool:
-        """Whether everybody is in a stratum that keeps the rule."""
-        return bool(self.best[-1] >= 0)
+    def strata(self, rules: Rules, upto: int | None = None) -> list[tuple[int, int]] | None:
+        """The first and the last level (not included) of each stratum; none if some people cannot keep the rule."""
+        found, open_ = [], [(0, len(self.most) if upto is None else upto)]
+        while open_:
+            begin, end = open_.pop()
+            at = self._cut(begin, end, rules)
+            if at == 0:
+                return None
+            if at == end:
+                found.append((begin, end))
+            else:
+                open_ += [(begin, at), (at, end)]
+        return sorted(found)
 
-    @property
-    def reach(self) -> int:
-        """So many rows somebody may have at most, for the people with no more to be in strata that keep the rule."""
-        levels_ = int(np.flatnonzero(self.best >= 0)[-1])
-        return int(self.most[levels_ - 1]) if levels_ else 0
+    def _cut(self, begin: int, end: int, rules: Rules) -> int:
+        """Where to cut: at the end if nowhere, and at 0 if it should be cut and cannot."""
+        inside = self.held[end] - self.held[begin]
+        whole = rules(int(self.most[end - 1]))
+        good = self._keeps(begin, end, _need(inside, whole), whole)
+        best, found = 0.0, end if good else 0
+        for at in range(begin + 1, end):
+            slack = np.inf
+            for a, b in ((begin, at), (at, end)):
+                rule, rows = rules(int(self.most[b - 1])), int(self.rows[b] - self.rows[a])
+                share = rows / int(self.rows[end] - self.rows[begin])
+                needed = _need(_in_proportion(inside, share, SAFE if good else LIKELY), rule)
+                fits = self._keeps(a, b, needed if good else 0, rule)
+                slack = min(slack, rows / max(needed, 1)) if fits else 0.0
+                if slack == 0:
+                    break
+            if slack > best:
+                best, found = slack, at
+        return found
 
-    def each(self) -> Iterator[tuple[npt.NDArray[np.bool_], PeopleRule]]:
-        """Who is in each stratum, and the rule of it."""
-        level, end = levels(self.rows), len(self.most)
-        while end > 0:
-            begin = int(self.start[end])
-            yield (level >= begin) & (level < end), PeopleRule(self.k, int(_weight(self.l, self.most[end - 1])))
-            end = begin
+    def _keeps(self, begin: int, end: int, needed: int, rule: PeopleRule) -> bool:
+        people, rows = self.people[end] - self.people[begin], self.rows[end] - self.rows[begin]
+        return bool(kept(people, rows, needed, rule))
 
 
-def _weight(l: int, most: np.int64) -> int:
-    return int(l * most) if l > 1 else 0
+def _upto(each: Numbers) -> Numbers:
+    return np.concatenate([np.zeros((1, *each.shape[1:]), np.int64), np.cumsum(each, axis=0)])
+
+
+def _need(counts: Numbers, rule: PeopleRule) -> int:
+    held = np.flatnonzero(counts)
+    return int(need(held.astype(np.int32), counts[held], rule))
+
+
+def _in_proportion(counts: Numbers, share: float, deviations: float) -> Numbers:
+    """How often values may well occur in a part with this share of the rows."""
+    expected = counts * share
+    most: Numbers = np.minimum(np.ceil(expected + deviations * np.sqrt(expected)), counts).astype(np.int64)
+    return most

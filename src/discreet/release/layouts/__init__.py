@@ -106,12 +106,12 @@ def _members(promise: Promise, layout: Layout) -> Iterator[str]:
         yield f"its member `{promise.publication}` is missing, or not as a release by `{promise.publication}` has it"
     if (promise.person is None) != (promise.people is None):
         yield "it says which column numbers people, or how many there are, and not both"
-    if promise.person is not None and not (layout.people and promise.guarantee.keys() <= {"k", "l"}):
-        yield "people with several rows are shown by `anatomy` and `permutation` alone, and promised `k` and `l` alone"
+    if promise.person is not None and not layout.people:
+        yield "people with several rows are shown by `anatomy` and `permutation` alone"
     if promise.lots is not None and (
-        promise.sequence is None or promise.lots < 1 or not promise.guarantee.keys() <= {"k", "l"}
+        promise.sequence is None or promise.lots < 1 or not promise.guarantee.keys() <= {"k", "l", "distinct_l"}
     ):
-        yield "only a release of a vault has `lots`, at least 1, and then it is promised `k` and `l` alone"
+        yield "only a release of a vault has `lots`, at least 1, and then it is promised `k`, `l` or `distinct_l` alone"
     if promise.sensitive is None and layout.needs_sensitive:
         yield "only a full permutation can do without a sensitive column"
 

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import GuaranteeError
+from discreet.guarantees import Guarantee
 from discreet.values.boxes import box_of, boxes_of
 from discreet.values.random import RandomSource
 from discreet.vault.safety.rule import Rule
@@ -79,9 +80,10 @@ def of_people(pool: Pool, people: Codes, rule: Rule, *, told: bool = False) -> t
 
     if people.max(initial=-1) + 1 < rule.smallest_lot:
         return None
-    weight = rule.l * (rule.lots or 1)
+    asked_ = {"k": rule.k, "l": rule.l, "distinct_l": rule.distinct_l}
+    guarantee = Guarantee.of({name: threshold for name, threshold in asked_.items() if threshold > 1})
     try:
-        groups = assign(list(pool.codes), people, pool.values, rule.k, weight, RandomSource())
+        groups = assign(list(pool.codes), people, pool.values, guarantee, RandomSource(), lots=rule.lots or 1)
     except GuaranteeError:
         if told:
             raise
