@@ -133,7 +133,7 @@ class Policy:
 
     @property
     def blind(self) -> bool:
-        """Whether cuts are proved to tell nothing but groups' values; those of people with several rows are not."""
+        """Whether cuts tell nothing but groups' values, and the manifest says so; of people's it says nothing."""
         if self.grouping == "mixed":
             return "cells" in self.options
         partition = PARTITIONS.get(self.grouping)
