@@ -12,7 +12,7 @@ LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publi
 # What Numba compiles, kept between runs.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
-.PHONY: demo fast test long coverage warm lint bench bench-estimates bench-large docs docs-sessions lowest wheel clean
+.PHONY: demo fast test long coverage warm lint bench bench-estimates bench-large docs docs-sessions docs-sixty lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
@@ -73,6 +73,10 @@ docs: $(STAMP)docs
 # Runs every printed session of README.md and docs/, and prints what it prints now. The test of them: tests/docs/.
 docs-sessions: $(STAMP)test
 	$(BIN)/python tools/docs_sessions.py
+
+# Asks the sixty questions of every publication, and writes docs/sixty.md. The test of it: tests/docs/test_sixty.py.
+docs-sixty: $(STAMP)test
+	$(BIN)/python tools/questions.py
 
 # The lowest versions that pyproject.toml says are enough, in an environment of their own.
 lowest: .lowest/.installed

@@ -1,31 +1,44 @@
-"""Ask the sixty questions of every publication, and print how many are answered."""
+"""Ask the sixty questions of every publication; print how many are answered, and write the page that shows them."""
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import warnings
 from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from docs_sessions import same_chance
-from sixty.judge import judged, questions
-from sixty.table import NUMBERS_ONLY, PUBLICATIONS, released
+from sixty.judge import Asked, Outcome, judged, questions
+from sixty.page import PAGE, written
+from sixty.table import ASKED, released
+
+
+def outcomes(name: str, place: Path, asked: Collection[Asked]) -> Mapping[int, Outcome]:
+    """What comes of questions by one column of the page."""
+    how = ASKED[name]
+    releases = {each: released(how.policy, each, place / how.policy / each) for each in how.sensitive}
+    return {
+        each.number: judged(releases[each.sensitive], each.sql, how.estimator)
+        for each in asked
+        if each.sensitive in releases
+    }
 
 
 def main() -> None:
-    """Ask of all publications, or of those that are named."""
-    for name in sys.argv[1:] or PUBLICATIONS:
-        with tempfile.TemporaryDirectory() as place, same_chance():
-            sensitive = ["salary"] if name in NUMBERS_ONLY else ["salary", "reason"]
-            releases = {each: released(name, each, Path(place) / each) for each in sensitive}
-            found = Counter[str]()
-            for asked in questions():
-                if asked.sensitive in releases:
-                    outcome = judged(releases[asked.sensitive], asked.sql)
-                    found[outcome.kind] += 1
-                    for fault in outcome.every_fault():
-                        print(f"{name}, question {asked.number}: {fault}")
-            print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in sorted(found.items())))
+    """Ask by all columns of the page, or by those that are named; if by all, write the page."""
+    warnings.simplefilter("ignore")
+    every, found = questions(), {}
+    for name in sys.argv[1:] or ASKED:
+        with tempfile.TemporaryDirectory() as place:
+            found[name] = outcomes(name, Path(place), every)
+        for number, outcome in found[name].items():
+            for fault in outcome.every_fault():
+                print(f"{name}, question {number}: {fault}")
+        counted = Counter(outcome.kind for outcome in found[name].values())
+        print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in sorted(counted.items())), flush=True)
+    if {*found} == {*ASKED}:
+        PAGE.write_text(written(every, found), encoding="utf-8")
 
 
 if __name__ == "__main__":

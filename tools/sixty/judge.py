@@ -122,28 +122,28 @@ def _faults(sql: str, answer: discreet.Answer, true: pa.Table) -> Iterator[str]:
         if sorted(map(str, _tuples(answer.table))) != sorted(map(str, _tuples(true))):
             yield "the answer has no bounds, and is not the truth"
         return
-    whole = _whole(sql)
-    filtered = whole is not None
-    by_key = _by_key(true, [at[name] for name in keys])
-    of_all = _by_key(truth(whole), [at[name] for name in keys]) if whole is not None else by_key
+    every = whole(sql)
+    places = [at[name] for name in keys]
+    shown = by_key(true, places)
+    real = shown if every is None else by_key(truth(every), places)
     counts = _counts(sql)
     seen = set()
     for row in answer.rows():
-        key = tuple(_plain(row[name]) for name in keys)
+        key = tuple(plain_value(row[name]) for name in keys)
         seen.add(key)
-        real = of_all.get(key)
+        found = real.get(key)
         for name in measures(answer):
-            value = real[at[name]] if real is not None else (0 if at[name] in counts else None)
+            value = found[at[name]] if found is not None else (0 if at[name] in counts else None)
             if value is not None and not _between(row[f"{name}_low"], value, row[f"{name}_high"]):
                 yield f"{name} of {key}: {value} lies outside {row[f'{name}_low']} to {row[f'{name}_high']}"
-    missing = [key for key in by_key if key not in seen]
-    if missing and not filtered:
+    missing = [key for key in shown if key not in seen]
+    if missing and every is None:
         yield f"rows of the truth are missing: {missing[:3]}"
-    if missing and filtered and not answer.notes:
+    if missing and every is not None and not answer.notes:
         yield f"rows of the truth are missing, and no note says why: {missing[:3]}"
 
 
-def _whole(sql: str) -> str | None:
+def whole(sql: str) -> str | None:
     """The question without what leaves rows out by figures: HAVING, LIMIT, a condition on a subquery's results."""
     tree = sqlglot.parse_one(sql, dialect="duckdb")
     source = tree.args.get("from_")
@@ -163,15 +163,15 @@ def _counts(sql: str) -> set[int]:
 
 
 def _tuples(table: pa.Table) -> list[tuple[Any, ...]]:
-    columns = [[_plain(value) for value in table.column(i).to_pylist()] for i in range(table.num_columns)]
+    columns = [[plain_value(value) for value in table.column(i).to_pylist()] for i in range(table.num_columns)]
     return list(zip(*columns, strict=True))
 
 
-def _by_key(table: pa.Table, keys: Sequence[int]) -> Mapping[tuple[Any, ...], tuple[Any, ...]]:
+def by_key(table: pa.Table, keys: Sequence[int]) -> Mapping[tuple[Any, ...], tuple[Any, ...]]:
     return {tuple(row[at] for at in keys): row for row in _tuples(table)}
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """A value such that two that mean the same are equal."""
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return value.date()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from docs_sessions import same_chance
 
 import discreet
 
@@ -81,9 +83,10 @@ def staff(rows: int = ROWS, seed: int = 15) -> pa.Table:
 
 _BY_AGE = np.array([0.01, -0.01, 0, -0.01, 0.05, -0.01, -0.02, 0, 0.02, 0])
 
-# By the name that a column of the page has: how the table is published for it, and by what estimator it is asked.
-PUBLICATIONS: Mapping[str, Mapping[str, Any]] = {
+# How the table is published.
+POLICIES: Mapping[str, Mapping[str, Any]] = {
     "anatomy": {"publication": "anatomy", "guarantee": {"l": 4}},
+    "mixed": {"publication": "anatomy", "guarantee": {"l": 4}, "partition": "mixed"},
     "permutation": {"publication": "permutation", "guarantee": {"l": 4}},
     "slicing": {
         "publication": "slicing",
@@ -104,6 +107,27 @@ PUBLICATIONS: Mapping[str, Mapping[str, Any]] = {
 NUMBERS_ONLY = ("permutation", "swap")  # publications that need a sensitive column with an order
 
 
+@dataclass(frozen=True)
+class Asking:
+    """Of which release questions are asked, and by what estimator."""
+
+    policy: str
+    estimator: str | None = None
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        return ("salary",) if self.policy in NUMBERS_ONLY else ("salary", "reason")
+
+
+# The columns of the page; the first is shown in full.
+ASKED: Mapping[str, Asking] = {
+    **{name: Asking(name) for name in POLICIES if name != "mixed"},
+    "`design`": Asking("mixed", "design"),
+    "`shrunk`": Asking("mixed", "shrunk"),
+    "`learned`": Asking("anatomy", "learned"),
+}
+
+
 def released(name: str, sensitive: str, to: Path) -> discreet.Release:
     """The table, published as a column of the page says, with the one or the other sensitive column."""
     [other] = {"salary", "reason"} - {sensitive}
@@ -113,14 +137,11 @@ def released(name: str, sensitive: str, to: Path) -> discreet.Release:
         quasi=QUASI,
         sensitive=sensitive,
         drop=[other],
-        accept=ACCEPTED,
-        **PUBLICATIONS[name],
+        **POLICIES[name],
     )
-    public = _register() if PUBLICATIONS[name]["publication"] == "join" else None
-    return discreet.publish(staff(), policy, to=to, public=public)
-
-
-ACCEPTED: Mapping[str, str] = {}
+    public = _register() if POLICIES[name]["publication"] == "join" else None
+    with same_chance():
+        return discreet.publish(staff(), policy, to=to, public=public)
 
 
 def _register() -> pa.Table:
