@@ -1,6 +1,8 @@
-"""Single people, pairs of people, and people against others: in their place, figures of the groups they are in."""
+"""Single people, pairs of people, people against others: in their place, figures of the groups that they are in."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -86,3 +88,51 @@ def uncompared(select: exp.Expr, shown: Shown) -> exp.Expr | None:
 def _bare(part: exp.Expr) -> exp.Expr:
     """A condition without the names of tables."""
     return part.transform(lambda node: exp.Column(this=node.this) if isinstance(node, exp.Column) else node)
+
+
+def unconditioned(select: exp.Expr, shown: Shown) -> exp.Expr | None:
+    """Conditions on the sensitive column, and what is computed of it, become its median and quantiles by other keys."""
+    if not isinstance(select, exp.Select) or select.args.get("joins") or not isinstance(_source(select), exp.Table):
+        return None
+    asked = [node for node in _everything(select) if any(map(shown.is_sensitive, node.find_all(exp.Column)))]
+    if not asked or shown.sensitive is None:
+        return None
+    group = select.args.get("group")
+    aliases = {item.alias: item for item in select.expressions if item.alias}
+    keys = [_key(key, select, aliases) for key in (group.expressions if group else ())]
+    keys = [key for key in keys if not any(map(shown.is_sensitive, key.find_all(exp.Column)))]
+    kept = [part for part in conditions(select) if part not in asked and not part.find(exp.Query)]
+    return grouped(select, keys, summaries(shown, ("MIN", "MEDIAN", "MAX")), kept)
+
+
+def counts(select: exp.Expr, _: Shown) -> exp.Expr | None:
+    """Figures that a release cannot give are left out; how many people there are remains."""
+    if not isinstance(select, exp.Select) or not isinstance(_source(select), exp.Table):
+        return None
+    kept = [item for item in select.expressions if not item.find(exp.AggFunc) or _counts_rows(item.unalias())]
+    if len(kept) == len(select.expressions):
+        return None
+    found = select.copy()
+    more = [] if any(_counts_rows(item.unalias()) for item in kept) else [exp.alias_(exp.Count(this=exp.Star()), "n")]
+    found.set("expressions", [*(item.copy() for item in kept), *more])
+    for clause in ("having", "order", "qualify"):
+        found.set(clause, None)
+    return found
+
+
+def _counts_rows(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Count) and isinstance(node.this, exp.Star)
+
+
+def _everything(select: exp.Select) -> list[exp.Expr]:
+    group = select.args.get("group")
+    return [*select.expressions, *conditions(select), *(group.expressions if group else ())]
+
+
+def _key(key: exp.Expr, select: exp.Select, aliases: Mapping[str, exp.Expr]) -> exp.Expr:
+    """What GROUP BY means by a number or an alias, as it stands in SELECT."""
+    number = int(key.this) if isinstance(key, exp.Literal) and key.this.isdigit() else 0
+    if 1 <= number <= len(select.expressions):
+        found: exp.Expr = select.expressions[number - 1]
+        return found
+    return aliases.get(key.name, key) if isinstance(key, exp.Column) else key

@@ -32,6 +32,7 @@ from discreet.answer.plan.context import Context
 from discreet.answer.plan.quantiles import NO_STDERR, NUMBER
 from discreet.answer.plan.sql import Relations, grouped, join, over, per_key, select
 from discreet.answer.question.question import SPREADS, Aggregate, Question
+from discreet.answer.question.refusals import shown
 from discreet.errors import QueryError
 from discreet.release.layouts.file import column, named
 from discreet.release.layouts.swap import ends_of
@@ -55,8 +56,11 @@ class Swapped:
     def check(self, question: Question) -> Question:
         """The question, if swapped values tell anything certain about it; a count of them is a count of rows."""
         if question.asks_of_sensitive:
+            parts = [question.where["sensitive"], *(key.expression for key in question.keys if key.side == "sensitive")]
+            first = next(part for part in parts if part is not None)
             raise QueryError(
-                "a swapped table answers no condition on the sensitive column, and no GROUP BY it",
+                f"`{shown(first)}`: a swapped table answers no condition on the sensitive column, and no GROUP BY it,"
+                " as a row shows the value of another one",
                 hint="ask for SUM, AVG, MIN, MAX, MEDIAN or QUANTILE of it, by quasi-identifiers",
             )
         return replace(question, aggregates=tuple(map(_answerable, question.aggregates)))
@@ -110,7 +114,7 @@ def _answerable(aggregate: Aggregate) -> Aggregate:
     argument = aggregate.argument.unnest()
     if not isinstance(argument, exp.Column):
         raise QueryError(
-            f"`{argument.sql(dialect='duckdb')}` computes with the sensitive column, whose values were swapped",
+            f"`{shown(argument)}` computes with the sensitive column, whose values were swapped",
             hint="ask about the column as it is, and compute with the answer",
         )
     if aggregate.function == "distinct" or aggregate.function in SPREADS:
