@@ -207,7 +207,7 @@ REFUSED = {
     "SELECT AVG(age) FROM people WHERE age > 3 AND salary IN (1, 2)": "no condition on the sensitive column",
     "SELECT salary, COUNT(*) FROM people GROUP BY salary": "no GROUP BY it",
     "SELECT COUNT(*) FROM people GROUP BY salary > 5": "no GROUP BY it",
-    "SELECT SUM(salary * 2) FROM people": '`"salary" \\* 2` computes with the sensitive column',
+    "SELECT SUM(salary * 2) FROM people": "`salary \\* 2` computes with the sensitive column",
     "SELECT COUNT(NULLIF(salary, 3)) FROM people": "computes with the sensitive column",
     "SELECT MAX(-salary) FROM people": "computes with the sensitive column",
     "SELECT SUM(salary + age) FROM people": "mixes the sensitive column",
