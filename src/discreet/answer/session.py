@@ -173,7 +173,17 @@ class Session:
         alone = () if promise.sensitive is None else ((promise.sensitive,),)
         blocks = matches.blocks or (tuple(promise.quasi), *alone)
         numbers = frozenset(name for name, kind in types.items() if is_number(kind))
-        return Shown(promise.table, promise.sensitive, blocks, numbers)
+        return Shown(promise.table, promise.sensitive, blocks, numbers, partial(self._figure, matches))
+
+    def _figure(self, matches: Matches, sql: str) -> float | None:
+        """What a question of one figure tells, if it is exact."""
+        try:
+            found = self.ask(sql, generalized=matches is not self._own).table
+        except QueryError:
+            return None
+        single = found.num_rows == 1 and found.num_columns == len(ENDS)
+        low, high = (found.column(at)[0].as_py() for at in (2, 3)) if single else (None, None)
+        return float(low) if low is not None and low == high else None
 
     def _beyond(
         self, sql: str, estimator: Estimator, given: Mapping[str, pa.Table], hurry: Hurry, error: QueryError

@@ -58,3 +58,6 @@ SELECT education, COUNT(*) AS n FROM microdata WHERE salary > 30000 GROUP BY edu
 -- two questions
 SELECT AVG(salary) FROM microdata; SELECT COUNT(*) FROM microdata;
 SELECT AVG(salary) FROM microdata;
+-- against a figure of everybody
+SELECT sex, COUNT(*) FROM microdata WHERE salary > (SELECT MEDIAN(salary) FROM microdata) GROUP BY sex;
+SELECT sex, COUNT(*) FROM microdata WHERE salary > 68500 GROUP BY sex;

@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from discreet.answer.instead.apart import by_columns, disjoint, filtered
 from discreet.answer.instead.clauses import keyed, meant, plain, totals, unpivoted
 from discreet.answer.instead.functions import listed, replaced, several, unwindowed
-from discreet.answer.instead.rows import counted, counts, uncompared, unconditioned, unpaired
+from discreet.answer.instead.rows import counted, counts, filled, uncompared, unconditioned, unpaired
 from discreet.answer.instead.shown import Rewrite, Shown
 
 __all__ = ["REWRITES", "Shown", "instead"]
@@ -25,6 +25,7 @@ __all__ = ["REWRITES", "Shown", "instead"]
 REWRITES: tuple[Rewrite, ...] = (
     meant,
     keyed,
+    filled,
     filtered,
     replaced,
     several,

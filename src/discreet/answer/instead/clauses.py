@@ -15,6 +15,8 @@ def keyed(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     """Columns that stand beside aggregates, and are not grouped by, become keys; GROUP BY names no figure."""
     if not isinstance(select, exp.Select) or not select.find(exp.AggFunc):
         return None
+    if select.args.get("group") and select.args["group"].find(exp.Rollup, exp.Cube, exp.GroupingSets):
+        return None
     found = [item.unalias() for item in select.expressions if not item.find(exp.AggFunc, exp.Query)]
     keys = [item for item in found if any(shown.block(column.name) is not None for column in item.find_all(exp.Column))]
     other = select.copy()

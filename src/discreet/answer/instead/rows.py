@@ -64,6 +64,27 @@ def unpaired(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     return grouped(plain, keys, figures, [])
 
 
+def filled(select: exp.Expr, shown: Shown) -> exp.Expr | None:
+    """Subqueries in conditions that are one figure of the table, and exactly known, become that figure."""
+    if not isinstance(select, exp.Select) or select.args.get("where") is None:
+        return None
+    changed = False
+
+    def rewritten(node: exp.Expr) -> exp.Expr:
+        nonlocal changed
+        if not isinstance(node, exp.Subquery) or len(node.this.selects) != 1:
+            return node
+        value = shown.figure(node.this.sql(dialect="duckdb"))
+        if value is None:
+            return node
+        changed = True
+        return exp.Literal.number(f"{value:.15g}")
+
+    found = select.copy()
+    found.set("where", found.args["where"].transform(rewritten))
+    return found if changed else None
+
+
 def uncompared(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     """People held against a figure of others, by a subquery, become figures by the keys that such others share."""
     if not isinstance(select, exp.Select):

@@ -19,6 +19,7 @@ class Shown:
     sensitive: str | None
     blocks: tuple[tuple[str, ...], ...]
     numbers: frozenset[str]  # the columns that hold numbers
+    figure: Callable[[str], float | None] = lambda _: None  # what a question of one figure tells, if it is exact
 
     @property
     def columns(self) -> tuple[str, ...]:
