@@ -24,6 +24,7 @@ def test_public_names_are_pinned():
         "pool",
         "publish",
         "read",
+        "report",
         "risks",
         "verify",
     ]

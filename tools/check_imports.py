@@ -29,7 +29,8 @@ FORBIDDEN = {
     "release": PRIVATE | {"comparison", "audit", "cli"},
     "answer": PRIVATE | {"comparison", "audit", "cli"},
     "learn": PRIVATE | {"comparison", "audit", "cli"},
-    "audit": PRIVATE | {"comparison", "cli"},
+    "audit": PRIVATE | {"comparison", "report", "cli"},
+    "report": PRIVATE | {"comparison", "cli"},
 }
 DRIVERS = {"duckdb": "discreet.engines.duckdb", "sqlite3": "discreet.vault.store.database"}
 

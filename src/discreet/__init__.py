@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.publish import publish
     from discreet.release import open_release, verify
+    from discreet.report.make import report
     from discreet.table import inspect, read
     from discreet.vault.vault import Vault
 
@@ -33,6 +34,7 @@ __all__ = [
     "pool",
     "publish",
     "read",
+    "report",
     "risks",
     "verify",
 ]
@@ -50,6 +52,7 @@ _HOMES = {
     "pool": "discreet.learn.pool",
     "publish": "discreet.publication.publish",
     "read": "discreet.table",
+    "report": "discreet.report",
     "risks": "discreet.audit.risks",
     "verify": "discreet.release",
 }

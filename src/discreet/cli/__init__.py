@@ -19,6 +19,7 @@ from discreet.cli import (
     inspect,
     learn,
     publish,
+    report,
     show,
     show_release,
     vault,
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(inspect.inspect, init.init, compare.compare, publish.publish, show_release.show, ask.ask),
-    *(learn.learn, draw.draw, verify.verify, audit.audit, demo.demo),
+    *(learn.learn, draw.draw, verify.verify, audit.audit, report.report, demo.demo),
 )
 for command in COMMANDS:
     app.command(no_args_is_help=command is not demo.demo)(command)
