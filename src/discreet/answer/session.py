@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -30,6 +30,7 @@ from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends
 from discreet.answer.plan.plan import plan
 from discreet.answer.plan.shapes import MARK, abstracted, shape
 from discreet.answer.prepared import Asking, Hurry, Prepared
+from discreet.answer.question.own import Own
 from discreet.answer.question.parse import names_of, read_question
 from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, Question
 from discreet.engines import connect
@@ -41,6 +42,7 @@ from discreet.release.release import Release, open_release
 from discreet.values.columns import is_ordered
 
 REMEMBERED = 256
+BESIDE = 16  # tables of the user's own
 ACROSS_BOXES = (
     (),
     ("the estimate takes values to lie evenly between the ends of a box, and stderr holds only if they do",),
@@ -80,6 +82,7 @@ class Session:
         self._asked: dict[Hashable, Prepared] = {}
         self._shapes: dict[Hashable, Prepared] = {}
         self._made: set[str] = set()
+        self._beside: list[str] = []
         self._estimators: dict[type[Estimator], Estimator] = {}
         self._closed = False
         promise, resources = release.promise, release.manifest.resources
@@ -116,7 +119,8 @@ class Session:
         check_timeout(timeout)
         check_known(estimator)
         given = read_given(tables, names_of(self.release.promise))
-        advised = self._advised(sql, generalized=generalized)
+        own = {name.lower(): Own(name, table) for name, table in given.items()}
+        advised = self._advised(sql, generalized=generalized, own=own)
         with self._lock, within(self._engine, timeout, progress) as hurry, advised:
             self._check_open()
             people = CountOfPeople.read(sql, self.release.promise)
@@ -126,10 +130,11 @@ class Session:
             matches = self.matches(generalized=generalized)
             way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
             try:
-                prepared = self._prepare(sql, matches)
+                prepared = self._prepare(sql, matches, own)
             except QueryError as error:
                 return self._beyond(sql, self._estimator(way), given, hurry, error)
             with _computed():
+                self._put_beside(prepared.question.beside)
                 estimated = self._estimator(way).answer(self._asking(prepared, matches, hurry))
         question, result = prepared.question, estimated.table
         width = sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
@@ -144,27 +149,32 @@ class Session:
             sql,
             result.select(range(width)),
             prepared.sql,
-            (*told, *possibly, *ACROSS_BOXES[cut], *told_unused(given)),
+            (
+                *told,
+                *possibly,
+                *ACROSS_BOXES[cut],
+                *told_unused(given, {each.name.lower() for each in question.beside}),
+            ),
             basis,
             estimators,
         )
 
     @contextmanager
-    def _advised(self, sql: str, *, generalized: bool | Given) -> Iterator[None]:
+    def _advised(self, sql: str, *, generalized: bool | Given, own: Mapping[str, Own] | None = None) -> Iterator[None]:
         """Let a refusal say what to write instead, if there is a question that would be answered."""
         try:
             yield
         except QueryError as error:
             matches = self.matches(generalized=generalized)
-            if self._answers(sql, matches):
+            if self._answers(sql, matches, own):
                 raise  # it is not the question that was refused
-            found = instead(sql, self._shown(matches), partial(self._answers, matches=matches))
+            found = instead(sql, self._shown(matches), partial(self._answers, matches=matches, own=own))
             raise QueryError(error.message, hint=error.hint, instead=found) from None
 
-    def _answers(self, sql: str, matches: Matches) -> bool:
+    def _answers(self, sql: str, matches: Matches, own: Mapping[str, Own] | None = None) -> bool:
         """Whether a question would be answered, with bounds."""
         try:
-            return CountOfPeople.read(sql, self.release.promise) is not None or bool(self._prepare(sql, matches))
+            return CountOfPeople.read(sql, self.release.promise) is not None or bool(self._prepare(sql, matches, own))
         except QueryError:
             return False
 
@@ -190,11 +200,6 @@ class Session:
     ) -> Answer:
         """Answer a question that has no bounds, if the estimator can; else it is refused as it was."""
         if not isinstance(estimator, OfAnything):
-            if given:
-                raise QueryError(
-                    "tables of your own can be asked beside plausible ones only",
-                    hint='use estimator "learned"',
-                )
             raise error
         with _computed():
             answer = estimator.beyond(sql, given, hurry)
@@ -299,15 +304,29 @@ class Session:
                 hint="open it again, and check it with `discreet verify`",
             )
 
-    def _prepare(self, sql: str, matches: Matches) -> Prepared:
-        """Read and plan a question, once however often it is asked, and once for all that differ in constants."""
-        asked = (sql, matches.key)
+    def _prepare(self, sql: str, matches: Matches, own: Mapping[str, Own] | None = None) -> Prepared:
+        """Read and plan a question, once however often it is asked, and once for all that differ in constants.
+
+        Tables of one's own are told apart by what is in them.
+        """
+        asked = (sql, matches.key, *((name, each.relation) for name, each in (own or {}).items()))
         if asked not in self._asked:
             with _computed(), _not_too_deep():
-                question = matches.check(read_question(sql, self.release.promise, matches.blocks))
+                question = matches.check(read_question(sql, self.release.promise, matches.blocks, own))
                 prepared = self._planned(question, matches, marked=matches.opaque and MARK not in sql.lower())
             _remember(self._asked, asked, prepared)
         return self._asked[asked]
+
+    def _put_beside(self, tables: Iterable[Own]) -> None:
+        """Let the engine see tables of one's own, which stay in memory; the latest few are kept."""
+        for each in tables:
+            if each.relation not in self._beside:
+                while len(self._beside) >= BESIDE:
+                    oldest = next(iter(self._beside))
+                    self._engine.forget(oldest)
+                    self._beside.remove(oldest)
+                self._engine.load(each.relation, each.loaded(), keep=False)
+                self._beside.append(each.relation)
 
     def _planned(self, question: Question, matches: Matches, *, marked: bool) -> Prepared:
         abstract, constants = abstracted(question) if marked else (question, [])

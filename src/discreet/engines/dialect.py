@@ -8,6 +8,8 @@ stands in it as that. What is left is here:
     EPOCH_US(x)            the microseconds of a timestamp since 1970, or of a time since midnight
     EPOCH_NS(x)            the nanoseconds of a timestamp since 1970
     REPEAT_ROWS(n)         in SELECT: the row so many times, numbered from 0
+
+and a node that no text is read as: `LookedUp`, a column of the one row of a relation that has certain keys.
 """
 
 from __future__ import annotations
@@ -19,6 +21,37 @@ from sqlglot import exp
 from discreet.errors import InternalError
 
 FUNCTIONS = ("FINGERPRINT", "IS_FINITE", "EPOCH_US", "EPOCH_NS", "REPEAT_ROWS")
+
+
+class LookedUp(exp.Expression, exp.Func):
+    """A `column` of the row of a `relation` whose `keys` are what `expressions` are; nothing if there is none.
+
+    People know it as the column `this` of a `table`; `kinds` say which keys are known to be text or numbers.
+    """
+
+    arg_types = {  # noqa: RUF012
+        "this": True,
+        "table": True,
+        "relation": True,
+        "column": True,
+        "keys": True,
+        "kinds": True,
+        "expressions": True,
+    }
+
+    def query(self) -> exp.Select:
+        """As a subquery over the relation, whose columns have names that stand for nothing else."""
+        row = [exp.column(key, quoted=True) for key in self.args["keys"]]
+        same = [
+            exp.EQ(this=key, expression=exp.paren(each.copy())) for key, each in zip(row, self.expressions, strict=True)
+        ]
+        found = exp.select(exp.column(self.args["column"], quoted=True))
+        return found.from_(exp.to_identifier(self.args["relation"], quoted=True)).where(*same)
+
+    def shown(self) -> exp.Column:
+        """As people write it."""
+        return exp.column(self.this.copy(), table=self.args["table"])
+
 
 _TYPES: dict[pa.DataType, exp.DType] = {
     pa.bool_(): exp.DType.BOOLEAN,

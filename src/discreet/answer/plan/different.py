@@ -8,7 +8,8 @@ different groups are independent, so v is present somewhere with probability P(v
     stderr    the root of the sum of P(v)·(1 - P(v)). How many candidates a draw takes of each value is negatively
               associated (Joag-Dev & Proschan, 1983): no two values are present together more often than by chance.
               So it is never too small, and right where candidates are drawn each by itself
-    low       the values that some draw must take, and of the draw that needs most others beside these: as many
+    low       the values that some draw must take, and of the draw that needs most others beside these: as many; or as
+              many values as all draws together need, if of each they take as often as they can
     high      the values that some draw may take, but no more than all draws can take: of each the smaller of the number
               that it takes and the number of its values
 
@@ -47,6 +48,7 @@ def different(context: Context, subject: Subject, name: str) -> Relations:
         "1 - EXP(SUM(copies * absent)) AS present",
         "MAX(sure) AS sure",
         "MAX(tied) AS tied",
+        "SUM(copies * LEAST(n, most)) AS room",
     )
     on_value = f"{name}_held.value = {name}_values.value"
     rest = select(
@@ -57,6 +59,10 @@ def different(context: Context, subject: Subject, name: str) -> Relations:
         " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - n AS before",
         source=f"{name}_held",
     )
+    by = "".join(f"{name}_values.{key}, " for key in keys)
+    before = f"SUM(room) OVER ({f'PARTITION BY {by[:-2]} ' if keys else ''}ORDER BY room DESC ROWS BETWEEN UNBOUNDED"
+    before += " PRECEDING AND CURRENT ROW) - room"
+    low = "GREATEST(sure + others, enough)"
     needed = "SUM(CASE WHEN sure = 0 AND before < rest THEN 1 ELSE 0 END) AS others"
     of_draws = grouped(
         select(*keys, "draw", "copies", "forced", "most", needed, "COUNT(*) AS kinds", source=f"{name}_rest")
@@ -80,15 +86,21 @@ def different(context: Context, subject: Subject, name: str) -> Relations:
             "CASE WHEN MAX(tied) = 0 THEN SQRT(SUM(GREATEST(present * (1 - present), 0))) END AS stderr",
             *("SUM(sure) AS sure", "COUNT(*) AS possible"),
         ),
-        name: beside(
-            keys,
-            f"{name}_count",
-            draws,
-            "LEAST(GREATEST(expected, sure + others), possible, most) AS estimate",
-            "stderr",
-            "CAST(sure + others AS BIGINT) AS low",
-            "CAST(LEAST(possible, most) AS BIGINT) AS high",
-            "least",
+        f"{name}_rooms": beside(keys, f"{name}_values", draws, "room", f"{draws}.least", f"{before} AS before"),
+        f"{name}_enough": per_key(keys, f"{name}_rooms", "SUM(CASE WHEN before < least THEN 1 ELSE 0 END) AS enough"),
+        name: join(
+            beside(
+                keys,
+                f"{name}_count",
+                draws,
+                f"LEAST(GREATEST(expected, {low}), possible, most) AS estimate",
+                "stderr",
+                f"CAST({low} AS BIGINT) AS low",
+                "CAST(LEAST(possible, most) AS BIGINT) AS high",
+                "least",
+            ),
+            f"{name}_enough",
+            agree(f"{name}_count", f"{name}_enough", keys),
         ),
     }
 

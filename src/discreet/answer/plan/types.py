@@ -8,9 +8,9 @@ from sqlglot.optimizer.annotate_types import annotate_types
 
 from discreet.answer.plan.base_tables import Statistics
 from discreet.answer.plan.context import Context
-from discreet.answer.question.question import SPREADS, Aggregate
+from discreet.answer.question.question import SPREADS, Aggregate, Question
 from discreet.answer.question.refusals import shown
-from discreet.engines.dialect import sql_type
+from discreet.engines.dialect import LookedUp, sql_type
 from discreet.errors import QueryError
 
 # Of these, a text among the operands may be meant as a number: only the engine knows.
@@ -22,12 +22,32 @@ def check_types(context: Context, statistics: Statistics) -> None:
 
     What cannot be told here fails when it is computed.
     """
+    for each in _expressions(context.question):
+        for found in each.find_all(LookedUp):
+            _check_joined(found, statistics)
     for aggregate in context.question.aggregates:
         if aggregate.argument is None or aggregate.function not in {"sum", "avg", "quantile_cont", *SPREADS}:
             continue
         kind = _kind(aggregate.argument, statistics)
         if kind is not None and not _numeric(kind):
             raise _refusal(aggregate, aggregate.argument, kind)
+
+
+def _expressions(question: Question) -> list[exp.Expr]:
+    found = [*(key.expression for key in question.keys), *(each.argument for each in question.aggregates)]
+    return [each for each in (*found, *question.where.values()) if each is not None]
+
+
+def _check_joined(found: LookedUp, statistics: Statistics) -> None:
+    """Raise where text would be compared with numbers: the engine would read one as the other, or fail."""
+    for column, kind in zip(found.expressions, found.args["kinds"], strict=True):
+        type_ = statistics.types.get(column.name) if isinstance(column, exp.Column) else None
+        ours = "" if type_ is None else "text" if pa.types.is_string(type_) else "numbers" if _numeric(type_) else ""
+        if kind and ours and kind != ours:
+            raise QueryError(
+                f"`{column.name}` holds {ours}, and what it is joined with in `{found.args['table']}` {kind}",
+                hint="give the table with a key of the same type, or use CAST in the question",
+            )
 
 
 def _kind(argument: exp.Expr, statistics: Statistics) -> pa.DataType | None:

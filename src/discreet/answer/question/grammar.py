@@ -7,6 +7,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from discreet.answer.question.refusals import refusal, shown
+from discreet.engines.dialect import LookedUp
 from discreet.errors import QueryError
 
 # What a release keeps apart from the rest: "sensitive", "quasi", or where blocks of columns were shuffled by themselves
@@ -42,6 +43,7 @@ SCALARS: frozenset[type[exp.Expr]] = frozenset(
         # dates
         *(exp.Extract, exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek),
         *(exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.DateAdd, exp.DateSub),
+        LookedUp,
     )
 )
 AGGREGATES: frozenset[type[exp.Expr]] = frozenset(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -22,8 +22,11 @@ from discreet.answer.question.grammar import (
     conjuncts,
     side,
 )
+from discreet.answer.question.joins import joined
+from discreet.answer.question.own import Own
 from discreet.answer.question.question import ENDS, SPREADS, Aggregate, Column, Function, Key, Order, Question
 from discreet.answer.question.refusals import no_clause, not_a_select, not_read, refusal, shown
+from discreet.engines.dialect import LookedUp
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.values.names import numbered
@@ -44,13 +47,15 @@ PLAIN: dict[type[exp.Expr], Function] = {
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
 
 
-def read_question(sql: str, promise: Promise, blocks: Blocks | None = None) -> Question:
+def read_question(
+    sql: str, promise: Promise, blocks: Blocks | None = None, own: Mapping[str, Own] | None = None
+) -> Question:
     """Read one question about a release; raise `QueryError` with what is supported for anything else.
 
-    Where `blocks` of columns were shuffled apart, each is a side of its own.
+    Where `blocks` of columns were shuffled apart, each is a side of its own. It may join tables of one's `own` by name.
     """
     check_length(sql)
-    select = _parse(sql)
+    select, beside = joined(_parse(sql), names_of(promise), promise.columns, own or {})
     _check_clauses(select)
     if len(select.expressions) > MOST or len(_clause(select, "group")) > MOST:
         raise QueryError(f"the question asks for more than {MOST} columns", hint="ask for some at a time")
@@ -67,7 +72,9 @@ def read_question(sql: str, promise: Promise, blocks: Blocks | None = None) -> Q
             hint="ask for figures of them, such as COUNT(*)",
         )
     order = tuple(_order(ordered, items, columns, keys) for ordered in _clause(select, "order"))
-    return Question(keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"))
+    return Question(
+        keys, aggregates, columns, where, order, _number(select, "limit"), _number(select, "offset"), beside
+    )
 
 
 def check_length(sql: str) -> None:
@@ -308,7 +315,7 @@ def _label(argument: exp.Expr | None) -> str:
         return ""
     return (
         argument.name
-        if isinstance(argument, exp.Column)
+        if isinstance(argument, exp.Column | LookedUp)
         else re.sub(r"\W+", "_", argument.sql(dialect="duckdb")).strip("_")
     )
 

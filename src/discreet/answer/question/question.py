@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from sqlglot import exp
 
 from discreet.answer.question.grammar import Side
+from discreet.answer.question.own import Own
 
 Function: TypeAlias = Literal[
     "count",
@@ -79,6 +80,7 @@ class Question:
     order: tuple[Order, ...]
     limit: int | None
     offset: int | None
+    beside: tuple[Own, ...] = ()  # tables of the user's own that it looks into
 
     @property
     def sides(self) -> tuple[Side, ...]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlglot import ErrorLevel, exp
 
+from discreet.engines.dialect import LookedUp
 from discreet.errors import QueryError
 from discreet.words import closest
 
@@ -124,6 +125,8 @@ def shown(node: exp.Expr) -> str:
     """A piece of a question as it was written, without the quotes that names do not need, and not too long."""
 
     def plain(each: exp.Expr) -> exp.Expr:
+        if isinstance(each, LookedUp):
+            return each.shown()
         simple = isinstance(each, exp.Identifier) and re.fullmatch(r"[A-Za-z_]\w*", each.this)
         return exp.Identifier(this=each.this, quoted=False) if simple else each
 
