@@ -23,9 +23,9 @@ INSTALL httpfs
 SELECT COUNT(*) FROM microdata UNION SELECT COUNT(*) FROM microdata
 -- a common table expression | WITH is not supported
 WITH t AS (SELECT 1) SELECT COUNT(*) FROM microdata
--- a join | JOINS is not supported
+-- a join | cannot be joined with itself
 SELECT COUNT(*) FROM microdata AS a JOIN microdata AS b ON a.age = b.age
--- a comma join | JOINS is not supported
+-- a comma join | cannot be joined with itself
 SELECT COUNT(*) FROM microdata, microdata AS b
 -- no table | about one table
 SELECT COUNT(*)
