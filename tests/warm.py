@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import lane  # where compiled kernels are kept: before anything imports Numba
-from discreet import Policy, Vault, audit, publish
+from discreet import Policy, Vault, attack, audit, publish
 from discreet.errors import DiscreetError, PolicyError
 from discreet.partition import PARTITIONS
 from discreet.publication import PUBLICATIONS
@@ -73,6 +73,10 @@ def grow(folder: Path) -> None:
     policy = Policy(**ROLES, publication="anatomy", guarantee={"l": 2})
     shown = [publish(table, policy, to=folder / f"shown {at}", seed=at) for at in range(2)]
     audit(shown, same_people=True)
+    attack(shown[0], truth=table)
+    for publication in ("full_permutation", "generalization"):
+        policy = Policy(**ROLES, publication=publication, guarantee={"l": 2})
+        attack(publish(table, policy, to=folder / publication, seed=1), "population", truth=table)
 
 
 if __name__ == "__main__":

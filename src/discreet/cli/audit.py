@@ -137,9 +137,10 @@ def _measure(release: Path, truth: Path | None, *, json: bool) -> None:
     from discreet.audit.attacks.attack import Given
     from discreet.audit.attacks.learner import Learner
     from discreet.learn.draws import STEPS
+    from discreet.release.groups import PUBLICATIONS
 
     opened = discreet.open_release(release)
-    learns = truth is not None and Learner().suits(opened, Given()) is None
+    learns = truth is not None and opened.promise.publication in PUBLICATIONS
     with show.steps(2 + STEPS * learns) as step:
         step("measuring")
         found = asdict(discreet.metrics(opened, truth=None if learns else truth))

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 # The name of every attack, and the module and class that make it.
 _HOMES = {
     "learner": ("learner", "Learner"),
+    "population": ("population", "Population"),
+    "order": ("order", "Order"),
+    "proximity": ("proximity", "Proximity"),
+    "background": ("background", "Background"),
     "minimality": ("refused", "Minimality"),
     "composition": ("composition", "Composer"),
     "linkage": ("linkage", "Linkage"),

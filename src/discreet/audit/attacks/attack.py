@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -28,6 +28,7 @@ CERTAINTY = 0.95  # of 100 intervals, so many hold what they are about
 RECALLS = (0.01, 0.1, 1.0)  # shares of the people that an attacker picks, the surest first
 Progress: TypeAlias = Callable[[str], None]
 Source: TypeAlias = str | Path | Any
+Found = TypeVar("Found")
 
 
 def silent(_: str) -> None:
@@ -82,6 +83,7 @@ class Given:
     `others`      other releases of the same people
     `exclude`     how many values, or neighbours' values, an attacker with background knowledge knows
     `within`      how near a guess of a number must be to count as right, as a share of it
+    `kept`        what several attacks need, so that it is computed once
     """
 
     truth: pa.Table | None = None
@@ -91,6 +93,7 @@ class Given:
     others: tuple[Release, ...] = ()
     exclude: int = 1
     within: float = 0.05
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def read(
@@ -114,6 +117,13 @@ class Given:
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
             **more,
         )
+
+    def once(self, name: str, find: Callable[[], Found]) -> Found:
+        """What is found, once for all attacks."""
+        if name not in self.kept:
+            self.kept[name] = find()
+        found: Found = self.kept[name]
+        return found
 
     def scores(self) -> pa.Table:
         """The truth; raise if there is none."""

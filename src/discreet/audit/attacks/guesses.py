@@ -10,7 +10,7 @@ Claim: guesses_are_scored_as_by_hand — and the surest are picked first, those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -51,6 +51,22 @@ class Guesses:
         """One guess for each person."""
         several = np.arange(codes.size + 1)
         return cls(values, several[:-1], several, codes, sure, np.ones(codes.size, np.bool_) if seen is None else seen)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Guesses], people: Sequence[Ints]) -> Guesses:
+        """The guesses of several parts of the people, whose numbers are told part by part."""
+        shift, at = np.cumsum([0, *(part.sure.size for part in parts)]), np.argsort(np.concatenate(people))
+        ends = np.cumsum([0, *(part.codes.size for part in parts)])
+        return cls(
+            parts[0].values,
+            np.concatenate([part.of + by for part, by in zip(parts, shift, strict=False)])[at],
+            np.concatenate([*(part.starts[:-1] + by for part, by in zip(parts, ends, strict=False)), ends[-1:]]),
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.sure for part in parts]),
+            np.concatenate([part.seen for part in parts])[at],
+            tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+            parts[0].details,
+        )
 
     def about(self, people: slice) -> Guesses:
         """The same of some of the people."""

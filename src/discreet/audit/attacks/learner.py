@@ -1,8 +1,10 @@
 """The learner: who fits a model to the released files guesses people's values better than blindly; here, how much.
 
 The attacker knows a person's quasi-identifiers and that the person is in the table. He guesses the value that rows
-which look like the person hold most often in plausible tables (`learn/`), drawn from the files alone; of somebody who
-looks like nobody, the value that naive Bayes over those tables finds likeliest. Chance follows from the files.
+which look like the person hold most often in plausible tables (`learn/`), drawn from the files alone. Where rows are
+not shown as they are, rows that stand for them are taken (`shown.py`), and a model of what these hold in the tables is
+held against the values of the groups that the person may be in. Of somebody who looks like nobody, that model alone
+is asked. Chance follows from the files.
 
 Source: Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009.
 Cost: that of the tables; then rows x tables, rows x rows of a group, and different people x values.
@@ -11,6 +13,7 @@ Claim: learner_beats_the_promise_where_values_follow — and only guesses blindl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -20,14 +23,16 @@ import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
 from discreet.audit.attacks.guesses import Flags, Floats, Guesses, Ints, may_guess
+from discreet.audit.attacks.inside import blindly, guessed
 from discreet.audit.attacks.looks import Looks, Votes
-from discreet.audit.attacks.population import banded, naive_bayes
+from discreet.audit.attacks.model import Model, fit, jointly
 from discreet.audit.attacks.scored import scored
-from discreet.learn.draws import Name, draw
+from discreet.audit.attacks.shown import Shown, shown, why_not
+from discreet.audit.attacks.without import likeliest
+from discreet.learn.draws import Draws, Name, draw
 from discreet.learn.plausible import secret_of
-from discreet.learn.view import View
 from discreet.release import Release
-from discreet.release.groups import PUBLICATIONS
+from discreet.values.coded import Coded
 
 TABLES = 50  # in which a person's likeliest value is looked for
 ASKED = 10  # of them, for people who look like nobody
@@ -48,42 +53,49 @@ class Learner:
 
     def suits(self, release: Release, given: Given) -> str | None:
         del given
-        if release.promise.publication in PUBLICATIONS:
-            return None
-        return f"a release by `{release.promise.publication}` does not show rows as they are"
+        return why_not(release)
 
     def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Guesses:
-        del given
-        view = View.of(release)
-        drawn = draw(view, self.tables, model=self.model, secret=secret_of(release), progress=progress)
+        known = given.once("shown", lambda: shown(release))
+        drawn = self.drawn(release, known, given, progress)
         progress("guessing")
-        may, looks = may_guess(release, view.values), Looks.among(view, people)
-        others = _unseen(view, drawn.codes[:ASKED], looks, may)
-        found = looks.guesses(view, Votes.of_tables(drawn.codes), may, others)
+        may = may_guess(release, known.view.values)
+        if known.exact:
+            looks = Looks.among(known.view, people)
+            others = _unseen(known, drawn.codes[:ASKED], people, looks.seen, may)
+            found = looks.guesses(known.view, Votes.of_tables(drawn.codes), may, others)
+        else:
+            rows, asked = jointly([known.columns, people.columns])
+            found = guessed(known, _of_tables(known, rows, drawn.codes[:ASKED]), rows, asked, people, may)
         return replace(found, notes=drawn.fit.notes, details={"fit": drawn.fit})
+
+    def drawn(self, release: Release, known: Shown, given: Given, progress: Progress) -> Draws:
+        """Plausible tables, drawn once for all attacks that look at them."""
+
+        def find() -> Draws:
+            return draw(known.view, self.tables, model=self.model, secret=secret_of(release), progress=progress)
+
+        return given.once(f"drawn {self.tables} {self.model}", find)
 
     def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
         """Any value of the person's group, the most frequent ones if they are not equally frequent."""
-        del given
-        view = View.of(release)
-        may, looks = may_guess(release, view.values), Looks.among(view, people)
-        counts = np.where(may, np.bincount(view.held, minlength=may.size), 0)
-        frequent = np.full(len(people), counts.argmax()), np.full(len(people), counts.max() / view.rows)
-        return looks.guesses(view, Votes.of_groups(view), may, frequent)
+        return blindly(release, given.once("shown", lambda: shown(release)), people)
 
     def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
         return scored(self, release, given, progress=progress)
 
 
-def _unseen(view: View, tables: npt.NDArray[Any], looks: Looks, may: Flags) -> tuple[Ints, Floats]:
-    """Guesses of people who look like nobody, by naive Bayes over some tables; of others, none."""
-    best, sure = np.zeros(looks.of.size, np.int64), np.zeros(looks.of.size)
-    unseen = ~looks.seen
-    if unseen.any():
-        learned, asked = [], []
-        for coded, codes in zip(view.quasi.values(), looks.codes, strict=True):
-            counts = np.bincount(coded.codes, minlength=len(coded.values))
-            learned.append(np.tile(banded(coded.codes.astype(np.int64), coded.values, counts), len(tables)))
-            asked.append(banded(codes[unseen], coded.values, counts))
-        best[unseen], sure[unseen] = naive_bayes(learned, tables.reshape(-1).astype(np.int64), asked, may)
+def _of_tables(known: Shown, rows: Sequence[Coded], tables: npt.NDArray[Any]) -> Model:
+    """A model of what rows hold in some plausible tables."""
+    repeated = [Coded(np.tile(each.codes, len(tables)), each.values) for each in rows]
+    return fit(repeated, tables.reshape(-1).astype(np.int64), known.view.values)
+
+
+def _unseen(known: Shown, tables: npt.NDArray[Any], people: pa.Table, seen: Flags, may: Flags) -> tuple[Ints, Floats]:
+    """Guesses of people who look like nobody, by a model of some tables; of others, none."""
+    best, sure = np.zeros(seen.size, np.int64), np.zeros(seen.size)
+    if not seen.all():
+        rows, asked = jointly([known.columns, people.filter(pa.array(~seen)).columns])
+        model = _of_tables(known, rows, tables)
+        best[~seen], sure[~seen] = likeliest(model, model.chances([each.codes for each in asked]), may)
     return best, sure

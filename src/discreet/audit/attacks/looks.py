@@ -45,15 +45,11 @@ class Votes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """Those of look i are the `rows` from `ends[i]` to `ends[i + 1]`; `of` is the look of every person, or -1.
-
-    `codes` are those of the people's quasi-identifiers among the values of the release, -1 if nobody in it has that.
-    """
+    """Those of look i are the `rows` from `ends[i]` to `ends[i + 1]`; `of` is the look of every person, or -1."""
 
     rows: Ints
     ends: Ints
     of: Ints
-    codes: list[Ints]
 
     @classmethod
     def among(cls, view: View, people: pa.Table) -> Self:
@@ -70,7 +66,7 @@ class Looks:
         of = np.full(len(people), -1)
         of[there] = np.where(shown[at] == looks[view.rows :], at, -1)
         ends = np.searchsorted(np.sort(number), np.arange(shown.size + 1))
-        return cls(np.argsort(number, kind="stable"), ends, of, quasi)
+        return cls(np.argsort(number, kind="stable"), ends, of)
 
     @property
     def seen(self) -> npt.NDArray[np.bool_]:

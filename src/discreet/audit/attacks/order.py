@@ -13,16 +13,26 @@ Cost: n log n. Claim: order_attack_finds_a_planted_leak — and on a release of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.audit.files import read_tables
+from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
+from discreet.audit.attacks.guesses import Guesses, may_guess, score
+from discreet.audit.attacks.inside import blindly
+from discreet.audit.attacks.looks import Looks, Votes
+from discreet.audit.attacks.scored import scored
+from discreet.audit.attacks.shown import shown
+from discreet.audit.files import Tables, read_tables
 from discreet.errors import InputError
+from discreet.learn.view import View
 from discreet.release import Release
+from discreet.release.groups import PUBLICATIONS
+from discreet.values.coded import code
 
 
 @dataclass(frozen=True)
@@ -77,3 +87,92 @@ def _rank_within(value: npt.NDArray[np.int64], group: npt.NDArray[np.int64]) -> 
     place = np.empty(value.size)
     place[order] = (np.arange(value.size) - starts + 0.5) / np.repeat(counts, counts)
     return place
+
+
+@dataclass(frozen=True)
+class Order:
+    """The attack under every hypothesis; told is the one that does best, with an interval for the best of so many."""
+
+    name: ClassVar[str] = "order"
+    threat: ClassVar[Threat] = Threat(
+        knows="the quasi-identifiers of a person, and that the person is in the table",
+        wants="the person's sensitive value",
+        given="the release: the order of its rows and values, and the numbers of its groups",
+    )
+
+    def suits(self, release: Release, given: Given) -> str | None:
+        del given
+        if release.promise.publication in PUBLICATIONS:
+            return None
+        return f"a release by `{release.promise.publication}` has no rows that are one person's: none can be linked"
+
+    def guesses(
+        self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent
+    ) -> dict[str, Guesses]:
+        """What is guessed under each hypothesis: the value that most rows which look like the person are linked to."""
+        del given
+        progress("linking")
+        tables = read_tables(release)
+        rows = _as_view(release, tables)
+        may, looks = may_guess(release, rows.values), Looks.among(rows, people)
+        frequent = np.zeros(len(people), np.int64), np.zeros(len(people))
+        found = {}
+        for links in attack(release):
+            linked = np.asarray(pc.index_in(links.values, value_set=rows.values), np.int64)
+            found[links.hypothesis] = looks.guesses(rows, Votes.of_tables(linked[None]), may, frequent)
+        return found
+
+    def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
+        return blindly(release, given.once("shown", lambda: shown(release)), people)
+
+    def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
+        truth = given.scores()
+        people = truth.select([*release.promise.quasi])
+        found = self.guesses(release, people, replace(given, truth=None), progress=progress)
+        right = {name: score(release, each, truth) for name, each in found.items()}
+        rates = {name: each.rate(tried=len(found)) for name, each in right.items() if each.people}
+        if not rates:
+            raise InputError("nobody of the truth is in the release", hint="name the table that was published")
+        best = max(rates, key=lambda name: rates[name].share)
+        success = scored(_Supposing(self, best), release, given, progress=progress, tried=len(found))
+        return replace(
+            success,
+            notes=(*success.notes, f"the best of {len(found)} hypotheses, `{best}`; the interval allows for that"),
+            details={**success.details, "hypotheses": rates},
+        )
+
+
+@dataclass(frozen=True)
+class _Supposing:
+    """The attack under one hypothesis."""
+
+    attack: Order
+    hypothesis: str
+
+    @property
+    def name(self) -> str:
+        return self.attack.name
+
+    @property
+    def threat(self) -> Threat:
+        return self.attack.threat
+
+    def suits(self, release: Release, given: Given) -> str | None:
+        return self.attack.suits(release, given)
+
+    def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Guesses:
+        return self.attack.guesses(release, people, given, progress=progress)[self.hypothesis]
+
+    def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
+        return self.attack.blind(release, people, given)
+
+    def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
+        return scored(self, release, given, progress=progress)
+
+
+def _as_view(release: Release, tables: Tables) -> View:
+    """The rows in the order of the file, as codes, and the values that occur."""
+    values = code(tables.st["value"])
+    quasi = {name: code(tables.qit[name]) for name in release.promise.quasi}
+    rows = len(tables.qit)
+    return View(np.array([0, rows]), quasi, np.zeros(rows, np.int32), values.values, release.promise.sensitive_column)

@@ -1,103 +1,129 @@
-"""A model of other people: what one who never saw a release guesses of a person, by the quasi-identifiers alone.
+"""Who knows the population's model, the sensitive value given the quasi-identifiers, and holds the release.
 
-Naive Bayes over bands of every quasi-identifier, of a population that is given; else of one half of the people for the
-other, in turns, so that nobody is guessed by a model that has seen them.
-Cost: different people x values.
+The model is fitted to other people: to a population that is given, else to those of the truth who are not in the groups
+of whoever is attacked. That excludes neighbours, too: who has learned a neighbour's value by heart would know what is
+left for the others. Inside a group a person's value is weighed by the model and by the values that the group has,
+jointly with all rows of the group (`posterior.py`).
+Cost: that of `FOLDS` models, and of going over all groups with each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.audit.attacks.attack import Given, Rate
-from discreet.audit.attacks.guesses import Flags, Floats, Guesses, Ints, may_guess, score
-from discreet.audit.metrics.truth import places
+from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
+from discreet.audit.attacks.guesses import Guesses, Ints, may_guess
+from discreet.audit.attacks.inside import blindly, guessed
+from discreet.audit.attacks.model import fit, jointly
+from discreet.audit.attacks.scored import scored
+from discreet.audit.attacks.shown import Shown, shown, why_not
+from discreet.audit.attacks.without import known_values
 from discreet.errors import InputError
 from discreet.release import Release
-from discreet.values.coded import code, combined
-from discreet.values.columns import is_ordered
+from discreet.values.coded import Coded, combined
 
-BANDS = 64  # of the values of a quasi-identifier
-WEIGHT = 5.0  # people that the whole table counts for, beside those who hold a value
-AT_ONCE = 1 << 22  # numbers
+FOLDS = 3
+FEWEST = 12  # groups that are dealt into folds as a whole
 
 
-def without(release: Release, values: pa.Array, given: Given) -> Rate | None:
-    """How often a model of other people guesses those of the truth rightly, without the release; None of nobody."""
-    truth = given.scores()
-    found = score(release, guessed(release, values, truth, given.population), truth)
-    return found.rate() if found.people else None
+@dataclass(frozen=True)
+class Population:
+    """The attack."""
+
+    name: ClassVar[str] = "population"
+    threat: ClassVar[Threat] = Threat(
+        knows="the quasi-identifiers of a person, that the person is in the table, and how values go with"
+        " quasi-identifiers among other people",
+        wants="the person's sensitive value",
+        given="the release, and a table of other people with their values",
+    )
+
+    def suits(self, release: Release, given: Given) -> str | None:
+        del given
+        return why_not(release)
+
+    def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Guesses:
+        if given.population is None:
+            raise InputError("no population is given to learn from", hint="name a table of other people")
+        progress("reading the release")
+        known = given.once("shown", lambda: shown(release))
+        held, names = known_values(release, known.view.values, given.population), release.promise.quasi
+        columns = [known.columns, [people[name] for name in names], [given.population[name] for name in names]]
+        rows, asked, learned = jointly(columns)
+        there = held >= 0
+        progress("fitting a model of other people")
+        model = fit([Coded(each.codes[there], each.values) for each in learned], held[there], known.view.values)
+        progress("guessing")
+        return guessed(known, model, rows, asked, people, may_guess(release, known.view.values))
+
+    def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
+        return blindly(release, given.once("shown", lambda: shown(release)), people)
+
+    def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
+        if given.population is not None:
+            return scored(self, release, given, progress=progress)
+        truth = given.scores()
+        known = given.once("shown", lambda: shown(release))
+        fold = _folds(known, truth.select([*release.promise.quasi]))
+        return scored(_InTurns(self, truth, fold), release, given, progress=progress)
 
 
-def guessed(release: Release, values: pa.Array, people: pa.Table, population: pa.Table | None) -> Guesses:
-    """What a model of a population guesses of people; if there is none, one of the other half of the people."""
-    others = people if population is None else population
-    held, may = places(others[release.promise.sensitive_column], values), may_guess(release, values)
-    if not (held >= 0).any():
-        raise InputError("nobody of the population holds a value of the release", hint="name people of the same kind")
-    learned, asked = together(others, people, release.promise.quasi)
-    half = np.random.default_rng(0).permutation(len(people)) % 2
-    best, sure = np.zeros(len(people), np.int64), np.zeros(len(people))
-    for test in (half == 0, half == 1):
-        train = (held >= 0) & (~test if population is None else True)
-        if train.any() and test.any():
-            known = [codes[train] for codes in learned]
-            best[test], sure[test] = naive_bayes(known, held[train], [codes[test] for codes in asked], may)
-    return Guesses.single(values, best, sure)
+@dataclass(frozen=True, eq=False)
+class _InTurns:
+    """The same attack with a population for everybody: those of the truth who are in other folds."""
+
+    attack: Population
+    truth: pa.Table
+    fold: Ints
+
+    @property
+    def name(self) -> str:
+        return self.attack.name
+
+    @property
+    def threat(self) -> Threat:
+        return self.attack.threat
+
+    def suits(self, release: Release, given: Given) -> str | None:
+        return self.attack.suits(release, given)
+
+    def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Guesses:
+        """Of people beyond those of the truth, who are not in it, by the first of the models."""
+        fold = np.concatenate([self.fold, np.zeros(len(people) - self.fold.size, np.int64)])
+        parts, order = [], []
+        for turn in range(FOLDS):
+            mine, others = np.flatnonzero(fold == turn), np.flatnonzero(self.fold != turn)
+            if mine.size and others.size:
+                apart = replace(given, population=self.truth.take(pa.array(others)))
+                some = people.take(pa.array(mine))
+                parts.append(self.attack.guesses(release, some, apart, progress=progress))
+                order.append(mine)
+        if not parts:
+            raise InputError("there are too few people to learn of others", hint="give a population")
+        return Guesses.joined(parts, order)
+
+    def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
+        return self.attack.blind(release, people, given)
+
+    def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
+        return self.attack.run(release, given, progress=progress)
 
 
-def together(others: pa.Table, people: pa.Table, quasi: Sequence[str]) -> tuple[list[Ints], list[Ints]]:
-    """The bands of quasi-identifiers of two tables."""
-    mine, theirs = [], []
-    for name in quasi:
-        column = people[name]
-        both = code(pa.chunked_array([*others[name].cast(column.type).chunks, *column.chunks], column.type))
-        codes = both.codes.astype(np.int64)
-        bands = banded(codes, both.values, np.bincount(codes, minlength=len(both.values)))
-        theirs.append(bands[: len(others)])
-        mine.append(bands[len(others) :])
-    return theirs, mine
-
-
-def naive_bayes(learned: Sequence[Ints], held: Ints, asked: Sequence[Ints], may: Flags) -> tuple[Ints, Floats]:
-    """The likeliest value of those who are asked about, and its probability, by the shares of bands among its holders.
-
-    Bands that are -1 are not known, and tell nothing.
-    """
-    many = may.size
-    holders = np.bincount(held, minlength=many).astype(np.float64)
-    likely = []
-    for mine, theirs in zip(learned, asked, strict=True):
-        size = int(max(mine.max(initial=0), theirs.max(initial=0))) + 1
-        known = mine >= 0
-        both = np.bincount(mine[known] * many + held[known], minlength=size * many).reshape(size, many)
-        share = (both.sum(axis=1, keepdims=True) + 1 / size) / (holders.sum() + 1)
-        likely.append(np.concatenate([np.log((both + WEIGHT * share) / (holders + WEIGHT)), np.zeros((1, many))]))
-    prior = np.where(may, np.log(holders + 1 / many), -np.inf)
-    looks, first = combined([codes + 1 for codes in asked])
-    best, sure = np.empty(first.size, np.int64), np.empty(first.size)
-    step = max(AT_ONCE // many, 1)
-    for start in range(0, first.size, step):
-        some = first[start : start + step]
-        score = prior + sum(table[codes[some]] for table, codes in zip(likely, asked, strict=True))
-        best[start : start + step] = score.argmax(axis=1)
-        sure[start : start + step] = 1 / np.exp(score - score.max(axis=1, keepdims=True)).sum(axis=1)
-    return best[looks], sure[looks]
-
-
-def banded(codes: Ints, values: pa.Array, counts: Ints) -> Ints:
-    """Few bands in the place of many values: stretches with about as many rows each, or the most frequent ones."""
-    if len(values) <= BANDS:
-        return codes
-    if is_ordered(values.type):
-        band = np.cumsum(counts) * BANDS // (counts.sum() + 1)
-    else:
-        rank = np.empty(counts.size, np.int64)
-        rank[np.argsort(-counts, kind="stable")] = np.arange(counts.size)
-        band = np.minimum(rank, BANDS - 1)
-    found: npt.NDArray[np.int64] = np.where(codes < 0, -1, band[codes])
+def _folds(known: Shown, people: pa.Table) -> Ints:
+    """The fold of everybody: that of the group which they may be in, one of them at random where they are several."""
+    chance = np.random.default_rng(0)
+    [asked] = jointly([people.columns])
+    look, first = combined([each.codes for each in asked])
+    places = known.where(people.take(pa.array(first)))
+    several = np.diff(places.ends)[look]
+    at = places.ends[look] + (chance.random(look.size) * several).astype(np.int64)
+    if known.view.groups < FEWEST:  # nothing is learned of a neighbour in a crowd
+        return chance.permutation(look.size) % FOLDS
+    fold = chance.permutation(known.view.groups) % FOLDS
+    free = chance.integers(0, FOLDS, look.size)
+    found: Ints = np.where(several > 0, fold[places.group[np.minimum(at, places.group.size - 1)]], free)
     return found

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from discreet.audit.attacks.attack import Attack, Given, Progress, Rate, Success, silent
 from discreet.audit.attacks.guesses import Guesses, Scored, may_guess, score
-from discreet.audit.attacks.population import without
+from discreet.audit.attacks.without import without
 from discreet.audit.metrics.truth import places
 from discreet.errors import InputError
 from discreet.release import Release
@@ -54,7 +54,7 @@ def scored(attack: Guesser, release: Release, given: Given, *, progress: Progres
         mine.people,
         mine.rate(tried=tried),
         blind.rate(),
-        without(release, found.values, given),
+        given.once("without", lambda: without(release, found.values, given)),
         holdout,
         mine.at_recall(tried=tried),
         notes,

@@ -1,0 +1,135 @@
+"""The contract of attacks: every one states its threat, runs on released files alone, and is scored beside guessers.
+
+It knows no attack: whatever is in the registry is held against every publication that it suits.
+"""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import discreet
+from discreet.audit.attacks import ATTACKS, run_attacks
+from discreet.audit.attacks.attack import RECALLS, Failed, Given, Rate, Success
+from discreet.errors import DiscreetError, InputError
+
+ROWS, HELD_OUT = 240, 30
+PUBLICATIONS = {
+    "anatomy": {},
+    "permutation": {"guarantee": {"k": 3, "e": 2}},
+    "full_permutation": {"partition": "cluster"},
+    "generalization": {"options": {"cuts": "fitted"}, "accept": {"looks": "a test", "minimality": "a test"}},
+}
+
+
+def people(rows, seed=5):
+    chance = np.random.default_rng(seed)
+    age = chance.integers(20, 50, rows)
+    value = (age // 4 + chance.integers(0, 4, rows)) % 10 + 1
+    return pa.table({"age": age, "sex": chance.choice(["f", "m"], rows), "value": value})
+
+
+@pytest.fixture(scope="module")
+def everybody():
+    return people(ROWS + HELD_OUT)
+
+
+@pytest.fixture(scope="module", params=[*PUBLICATIONS])
+def release(request, everybody, tmp_path_factory):
+    """A copy of the folder of a release, which is all that is left of it."""
+    at = tmp_path_factory.mktemp(request.param)
+    rules = {"guarantee": {"l": 3}, **PUBLICATIONS[request.param]}
+    policy = discreet.Policy(quasi=["age", "sex"], sensitive="value", publication=request.param, **rules)
+    discreet.publish(everybody.slice(0, ROWS), policy, to=at / "made", seed=1)
+    shutil.copytree(at / "made", at / "elsewhere")
+    shutil.rmtree(at / "made")
+    return discreet.open_release(at / "elsewhere")
+
+
+@pytest.fixture(scope="module")
+def given(release, everybody):
+    return Given.read(
+        release,
+        truth=everybody.slice(0, ROWS),
+        holdout=everybody.slice(ROWS),
+        population=people(ROWS, seed=6),
+        public=everybody.slice(0, ROWS).select(["age", "sex"]),
+    )
+
+
+def same(one, other):
+    """Whether two results of `guesses` are alike, whatever their form."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return one.same(other) if hasattr(one, "same") else one == other
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_states_its_threat(name):
+    attack = ATTACKS[name]
+    assert attack.name == name
+    for part in (attack.threat.knows, attack.threat.wants, attack.threat.given):
+        assert part
+        assert part[0].islower()
+        assert not part.endswith(".")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ATTACKS)
+def test_reports_success_beside_guessers_or_why_not(name, release, given):
+    [found] = run_attacks(release, given, [name])
+    if isinstance(found, Failed):
+        assert found.kind in {"does not apply", "could not run"}
+        assert len(found.why) > 20
+        return
+    assert isinstance(found, Success)
+    assert 0 < found.people <= max(ROWS, 1)
+    assert found.threat == ATTACKS[name].threat
+    rates = [found.attacker, found.blind, found.without, found.holdout, *found.at_recall.values()]
+    for rate in rates:
+        if rate is not None:
+            assert isinstance(rate, Rate)
+            assert 0 <= rate.low <= rate.share + 1e-9 <= rate.high + 2e-9 <= 1 + 3e-9
+    missing = {"without": found.without, "holdout": found.holdout}
+    for figure, rate in missing.items():
+        assert rate is not None or any(figure in note for note in found.notes), "a figure without a meaning has a note"
+    assert [*found.at_recall] == [*RECALLS] or any("recall" in note for note in found.notes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ATTACKS)
+def test_guesses_do_not_see_the_truth(name, release, given, everybody):
+    """They are equal if the truth says something else of everybody, or nothing at all."""
+    attack = ATTACKS[name]
+    if attack.suits(release, given) is not None:
+        assert isinstance(run_attacks(release, given, [name])[0], Failed)
+        return
+    told = everybody.slice(0, ROWS).select(["age", "sex"])
+    lied = given.truth.set_column(2, "value", given.truth["value"].take(pa.array(np.arange(ROWS)[::-1])))
+    try:
+        found = [
+            attack.guesses(release, told, replace(given, truth=truth, holdout=None, kept={}))
+            for truth in (None, given.truth, lied)
+        ]
+    except DiscreetError:  # something that it needs is not given
+        assert isinstance(run_attacks(release, given, [name])[0], Failed)
+        return
+    assert same(found[0], found[1])
+    assert same(found[0], found[2])
+
+
+def test_what_cannot_run_is_a_failure_with_a_reason(everybody, tmp_path):
+    """Neither silence nor a low figure: without a truth, and where a release shows nothing that could be attacked."""
+    policy = discreet.Policy(quasi=["age", "sex"], sensitive="value", guarantee={"l": 3})
+    release = discreet.publish(everybody, policy, to=tmp_path / "r", seed=1)
+    found = run_attacks(release, Given(), ["learner", "order"])
+    assert [type(each) for each in found] == [Failed, Failed]
+    assert all("without the private table" in each.why and each.kind == "could not run" for each in found)
+    with pytest.raises(InputError, match="there is no attack `lerner`") as error:
+        run_attacks(release, Given(), ["lerner"])
+    assert error.value.hint == "did you mean `learner`?"
+    strangers = everybody.set_column(0, "age", pa.array([999] * len(everybody)))
+    [found] = run_attacks(release, Given.read(release, truth=strangers), ["order"])
+    assert "nobody of the truth is in the release" in found.why
