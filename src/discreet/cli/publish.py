@@ -34,6 +34,12 @@ def publish(
     plausible: Annotated[
         int | None, typer.Option(help="Add so many plausible tables, drawn from the other files alone.")
     ] = None,
+    holdout: Annotated[
+        float | None, typer.Option(help="Leave out this share of the rows, like 0.1, for attacks on other people.")
+    ] = None,
+    holdout_to: Annotated[
+        Path | None, typer.Option(help="The private .parquet file for those who are left out; never in the release.")
+    ] = None,
     memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
     seed: Annotated[
         int | None, typer.Option(help="For tests only: the release will say that it is not for publication.")
@@ -67,6 +73,8 @@ def publish(
                 strict=strict,
                 format=form.value,
                 plausible=plausible,
+                holdout=holdout,
+                holdout_to=holdout_to,
                 progress=step,
             )
     left_out, suppressed = release.withheld, release.suppressed
@@ -88,6 +96,8 @@ def publish(
     if rules.partition == "auto" and promise.partition != rules.grouping:
         why = f"by `{rules.grouping}`, nearly everybody in a group would have held the same value"
         print(f"  grouped by `{promise.partition}`: {why}; name a partition to choose yourself")
+    if holdout_to is not None:
+        print(f"  held out: {holdout:.0%} of the rows, at random; they are in {holdout_to}, which is private")
     if left_out:
         print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")
     if suppressed:

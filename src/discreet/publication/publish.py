@@ -30,6 +30,8 @@ from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.publication.earlier import doubts as earlier_doubts
 from discreet.publication.earlier import opened as opened_earlier
 from discreet.publication.earlier import watched
+from discreet.publication.holdout import checked as checked_holdout
+from discreet.publication.holdout import parted
 from discreet.publication.identified import check_identified
 from discreet.publication.people import People
 from discreet.publication.source import opened_under, opened_with
@@ -60,6 +62,8 @@ def publish(
     strict: bool = False,
     format: Literal["parquet", "csv"] = "parquet",
     plausible: int | None = None,
+    holdout: float | None = None,
+    holdout_to: str | Path | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
@@ -67,7 +71,8 @@ def publish(
     The policy is a `Policy`, the path of a TOML file, or a dictionary with the same keys.
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
     ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
-    tables are added, drawn from the other files of the release alone.
+    tables are added, drawn from the other files of the release alone. A `holdout` of 0.1 leaves out a tenth of the
+    rows, drawn at random, and writes them to the private file `holdout_to`, for attacks on people who were not there.
 
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication. What is doubtful is
@@ -88,6 +93,9 @@ def publish(
             )
         extend = None if plausible is None else _extension(plausible, policy, progress)
         secret, before = RandomSource(seed), opened_earlier(earlier, policy)
+        left_out = checked_holdout(holdout, holdout_to, policy, Path(to))
+        if holdout is not None and left_out is not None:
+            private = opened.enter_context(parted(private, policy, holdout, secret, left_out))
         others = None if public is None else opened_with(public, policy.csv, policy.excel, opened)
         if format == "csv":
             _fits_csv(private, policy)
