@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 import pytest
 import sqlglot
 
@@ -62,3 +64,43 @@ def test_a_refusal_that_is_not_of_the_question_offers_nothing(release):
     with pytest.raises(QueryError, match="no estimator") as refused:
         release.ask("SELECT COUNT(*) FROM microdata", estimator="odd")
     assert refused.value.instead == ""
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        (
+            (
+                "SELECT sex, COUNT(*) AS n FROM microdata WHERE education IN (SELECT school FROM schools WHERE years > 3)"
+                " AND salary > 40000 GROUP BY sex ORDER BY n"
+            ),
+            (
+                "SELECT microdata.sex, COUNT(*) AS n FROM microdata JOIN schools ON microdata.education = schools.school"
+                " WHERE microdata.salary > 40000 AND schools.years > 3 GROUP BY microdata.sex ORDER BY n"
+            ),
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM microdata WHERE education NOT IN (SELECT school FROM schools) AND salary > 40000",
+            (
+                "SELECT COUNT(*) AS n FROM microdata LEFT JOIN schools ON microdata.education = schools.school"
+                " WHERE microdata.salary > 40000 AND NOT microdata.education IS NULL AND schools.school IS NULL"
+            ),
+        ),
+    ],
+    ids=["in", "not in"],
+)
+def test_lists_from_a_table_become_joins(release, people, sql, wanted):
+    schools = {"schools": pa.table({"school": ["primary", "master", "doctorate"], "years": [2, 5, 8]})}
+    with pytest.raises(QueryError) as refused:
+        release.ask(sql, tables=schools)
+    assert refused.value.instead == wanted
+    found = release.ask(wanted, tables=schools).rows()
+    with duckdb.connect() as database:
+        database.register("microdata", people)
+        database.register("schools", schools["schools"])
+        truth = database.sql(sql).fetchall()
+        assert database.sql(wanted).fetchall() == truth
+    by_sex = {row.get("sex"): row for row in found}
+    for *key, n in truth:
+        row = by_sex[key[0] if key else None]
+        assert row["n_low"] <= n <= row["n_high"]

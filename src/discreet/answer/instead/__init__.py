@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 from discreet.answer.instead.apart import by_columns, disjoint, filtered
 from discreet.answer.instead.clauses import keyed, meant, plain, totals, unpivoted
 from discreet.answer.instead.functions import listed, replaced, several, unwindowed
+from discreet.answer.instead.joined import joined
 from discreet.answer.instead.rows import counted, counts, filled, uncompared, unconditioned, unpaired
 from discreet.answer.instead.shown import Rewrite, Shown
 
@@ -26,6 +27,7 @@ REWRITES: tuple[Rewrite, ...] = (
     meant,
     keyed,
     filled,
+    joined,
     filtered,
     replaced,
     several,

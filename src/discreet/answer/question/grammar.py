@@ -66,7 +66,7 @@ def check_scalar(expression: exp.Expr) -> None:
         if type(node) not in SCALARS:  # not isinstance: a kind of something allowed may do something else
             raise refusal(node)
         if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest")):
-            raise refusal(exp.Subquery())
+            raise refusal(node.args.get("query") or node.args["unnest"])
         if isinstance(node, exp.DataType) and (node.args.get("nested") or node.this == exp.DType.USERDEFINED):
             raise refusal(node)
 
