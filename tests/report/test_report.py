@@ -404,3 +404,38 @@ def test_errors_against_a_threshold_are_drawn(table, release, tmp_path):
     assert [(step.threshold, step.error) for step in steps] == [(l, each.error) for l, each in outcomes]
     assert "Median error against l" in texts(written, "private")["report.private.html"]
     assert "Median error against" not in texts(written, "public")["report.public.html"]
+
+
+def test_a_sample_has_whole_groups(table, tmp_path):
+    from discreet.audit.files import read_tables
+    from discreet.audit.sampled import people_of, sampled
+
+    ages = {"sensitive": "age", "quasi": ["sex", "town"], "publication": "permutation", "drop": "rest"}
+    for number, changes in enumerate(({}, ages)):
+        whole = discreet.open_release(published(table, tmp_path / f"whole {number}", **changes))
+        (tmp_path / str(number)).mkdir()
+        sample = sampled(whole, 60, tmp_path / str(number), np.random.default_rng(1))
+        assert 60 <= sample.promise.rows < 120
+        held, all_held = (
+            [sorted(zip(*map(list, g), strict=True)) for g in grouped(read_tables(r).st)] for r in (sample, whole)
+        )
+        assert len(held) == sample.promise.groups
+        assert all(group in all_held for group in held)
+        people = people_of(sample, table.select(whole.promise.columns), np.random.default_rng(2))
+        assert 0.9 * sample.promise.rows <= len(people) <= sample.promise.rows
+        shown = read_tables(sample).qit.select(whole.promise.quasi).to_pylist()
+        assert all(person in shown for person in people.select(whole.promise.quasi).to_pylist())
+
+
+def grouped(st):
+    rows = st.to_pylist()
+    for number in sorted({row["grp"] for row in rows}):
+        mine = [row for row in rows if row["grp"] == number]
+        yield [row["value"] for row in mine], [row["n"] for row in mine]
+
+
+def test_a_large_release_is_attacked_on_a_sample(table, release, tmp_path, monkeypatch):
+    monkeypatch.setattr("discreet.report.attacked.SAMPLED", {"guesser": 60})
+    found = discreet.report(release, to=tmp_path, truth=table).private.attacks[0]
+    assert 50 <= found.people < 120
+    assert re.match(r"made on a random sample, \d+ of 80 groups, \d+ of 240 rows", found.notes[0])

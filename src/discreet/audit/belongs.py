@@ -29,6 +29,7 @@ LEAST = 0.9  # of the rows, below which it is another table; the rest may be rou
 AT_ONCE = 1 << 22  # pairs of a row and a value
 
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,15 @@ def belongs(release: Release, truth: pa.Table) -> Belongs:
     if matching == "margins":
         columns = [_shared(tables.qit[name], truth[name]) for name in promise.quasi]
         return Belongs("columns", promise.rows, min([*values, *columns]))
-    looks = _looks(tables, truth, promise.quasi)
-    rows, persons = looks[: len(tables.qit)], looks[len(tables.qit) :]
-    size = int(looks.max(initial=-1)) + 1
+    found = looks(tables, truth, promise.quasi)
+    rows, persons = found[: len(tables.qit)], found[len(tables.qit) :]
+    size = int(found.max(initial=-1)) + 1
     both = np.minimum(np.bincount(rows, minlength=size), np.bincount(persons[persons >= 0], minlength=size))
-    found = Belongs("rows", promise.rows, min([*values, int(both.sum())]))
+    accounted = min([*values, int(both.sum())])
     if matching != "counted" or promise.sensitive is None:
-        return found
-    people, fitting = _fitting(tables, release, truth, rows, persons)
-    return Belongs("rows", found.rows, found.accounted, people, fitting)
+        return Belongs("rows", promise.rows, accounted)
+    known, fits = fitting(tables, release, truth, rows, persons)
+    return Belongs("rows", promise.rows, accounted, int(known.sum()), int(fits.sum()))
 
 
 def check_belongs(release: Release, truth: pa.Table) -> Belongs:
@@ -102,7 +103,7 @@ def _of_values(tables: Tables, held: pa.ChunkedArray) -> int:
     return int(np.minimum(shown, np.bincount(codes[codes >= 0], minlength=len(domain))).sum())
 
 
-def _looks(tables: Tables, truth: pa.Table, quasi: tuple[str, ...]) -> Ints:
+def looks(tables: Tables, truth: pa.Table, quasi: tuple[str, ...]) -> Ints:
     """A number for each look of the rows and then of the people; -1 of people whose values are not in the release."""
     columns, there = [], np.ones(len(truth), np.bool_)
     for name in quasi:
@@ -116,20 +117,25 @@ def _looks(tables: Tables, truth: pa.Table, quasi: tuple[str, ...]) -> Ints:
     return looks
 
 
-def _fitting(tables: Tables, release: Release, truth: pa.Table, rows: Ints, persons: Ints) -> tuple[int, int]:
-    """How many people look like a row, and how many of these hold a value of such a row's group."""
+def fitting(tables: Tables, release: Release, truth: pa.Table, rows: Ints, persons: Ints) -> tuple[Flags, Flags]:
+    """Who looks like a row and holds a value of the release, and who of them holds one of such a row's group.
+
+    `rows` and `persons` are numbers of looks.
+    """
     promise = release.promise
     domain = pc.unique(tables.st["value"])
     many, held = len(domain), places(truth[promise.sensitive_column], domain)
     known = np.isin(persons, rows) & (persons >= 0) & (held >= 0)
-    wanted, times = np.unique(persons[known] * many + held[known], return_counts=True)
+    wanted, person = np.unique(persons[known] * many + held[known], return_inverse=True)
     fits = np.zeros(wanted.size, np.bool_)
     for keys in _possible(tables, places(tables.st["value"], domain), promise.group, rows, many):
         at = np.searchsorted(wanted, keys)
         hit = at < wanted.size
         hit[hit] = wanted[at[hit]] == keys[hit]
         fits[at[hit]] = True
-    return int(known.sum()), int(times[fits].sum())
+    found = known.copy()
+    found[known] = fits[person]
+    return known, found
 
 
 def _possible(tables: Tables, values: Ints, group: str, rows: Ints, many: int) -> Iterator[Ints]:

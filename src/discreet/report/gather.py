@@ -24,6 +24,7 @@ from discreet.release.portals.facts import description, licence, title
 from discreet.release.summary import columns
 from discreet.release.verify import Report, verify
 from discreet.report import words
+from discreet.report.attacked import attacked
 from discreet.report.facts import Audience, Bin, Facts, File, Grouped, Published, Shown, Swept, Untested
 from discreet.report.usefulness import measured
 from discreet.report.wp216 import answers
@@ -180,7 +181,7 @@ def _files(subject: Subject) -> Iterator[File]:
 def _attacked(subject: Subject, given: Given, progress: Progress) -> tuple[Success | Failed, ...]:
     if subject.release is None:
         return tuple(Failed(each.name, each.threat, subject.broken or "") for each in registry.ATTACKS.values())
-    return tuple(registry.run_attacks(subject.release, given, progress=progress))
+    return attacked(subject.release, given, progress)
 
 
 def _untested(

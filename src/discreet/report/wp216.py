@@ -25,7 +25,8 @@ FITTING = "A box that fits one person of those whom an outsider knows may still 
 COMPARED = "Boxes can be compared with any other table that has these columns: several records may fit each person."
 INTERSECTED = "Two releases about the same people can be intersected; `discreet audit R1 R2` counts what that tells."
 OPEN = "Who learns from the release how values go with quasi-identifiers, or knows more, is not held to that."
-LINKAGE = ("linkage", "presence", "composition")  # attacks that link
+LINKAGE = ("linkage", "presence")  # attacks that find a person's record, or that there is one
+BLURRED = ("downcoding",)  # that find out what a box hides
 
 
 def answers(
@@ -39,10 +40,10 @@ def answers(
             Answer("linkability", LINKING, "not measured", why),
             Answer("inference", INFERRING, "not measured", why),
         )
-    return (_singling(published, after), _linking(published, attacks), _inferring(published, after, attacks))
+    return (_singling(published, after, attacks), _linking(published, attacks), _inferring(published, after, attacks))
 
 
-def _singling(published: Published, after: Risks) -> Answer:
+def _singling(published: Published, after: Risks, attacks: Sequence[Success | Failed]) -> Answer:
     alone = f"{after.unique:,} of {after.records:,} records ({after.unique / max(after.records, 1):.1%})"
     if published.shape == "rows":
         because = (
@@ -53,8 +54,9 @@ def _singling(published: Published, after: Risks) -> Answer:
         return Answer("singling out", SINGLING, "yes", because)
     if published.shape == "blocks":
         return Answer("singling out", SINGLING, "yes", (APART,))
+    found = _attacked([each for each in attacks if each.name in BLURRED])
     boxed = f"Rows are shown as boxes, and at least {after.k:,} look the same by them; {alone} are alone."
-    return Answer("singling out", SINGLING, "yes" if after.unique else "limited", (boxed, FITTING))
+    return Answer("singling out", SINGLING, "yes" if after.unique else "limited", (boxed, FITTING, *found))
 
 
 def _linking(published: Published, attacks: Sequence[Success | Failed]) -> Answer:
@@ -75,7 +77,7 @@ def _inferring(published: Published, after: Risks, attacks: Sequence[Success | F
     if published.theorem is not None:
         bound.append(published.theorem)
     bound.append(OPEN)
-    scored = [each for each in attacks if isinstance(each, Success) and each.name not in LINKAGE]
+    scored = [each for each in attacks if each.name not in (*LINKAGE, *BLURRED)]
     told = list(_attacked(scored)) or ["How often such guesses are right was not scored in this report."]
     certain = top is not None and top >= 1
     return Answer("inference", INFERRING, "yes" if certain else "limited", (*bound, *told))
