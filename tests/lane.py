@@ -39,7 +39,7 @@ PLACES = {
             *("partition/spatial/cluster/", "partition/spatial/full_domain/", "publication/test_bad_input"),
             *("publication/test_full_permutation", "publication/test_permutation", "release/test_verify.py"),
             *("release/test_write", "publication/test_generalization", "publication/test_join"),
-            *("vault/test_bad_input", "vault/test_vault"),
+            *("report/", "vault/test_bad_input", "vault/test_vault"),
         ),
         "slow",
     ),

@@ -439,3 +439,15 @@ def test_a_large_release_is_attacked_on_a_sample(table, release, tmp_path, monke
     found = discreet.report(release, to=tmp_path, truth=table).private.attacks[0]
     assert 50 <= found.people < 120
     assert re.match(r"made on a random sample, \d+ of 80 groups, \d+ of 240 rows", found.notes[0])
+
+
+def test_an_attack_that_beats_the_bound_is_told(written):
+    """The guesser is right of 25 %, and no value has more than a third of a group; of an eighth it would be more."""
+    from discreet.report.wp216 import answers
+
+    facts = written.private
+    assert facts.answers[2].verdict == "limited"
+    small = Success("guesser", Guesser.threat, 9_000, Rate.of(4_000, 9_000), Rate.of(3_000, 9_000))
+    [_, _, inference] = answers(facts.published, facts.after, [small], broken=None)
+    assert inference.verdict == "yes"
+    assert inference.because[-1].endswith("the bound does not hold against it.")

@@ -77,10 +77,17 @@ def _inferring(published: Published, after: Risks, attacks: Sequence[Success | F
     if published.theorem is not None:
         bound.append(published.theorem)
     bound.append(OPEN)
-    scored = [each for each in attacks if each.name not in (*LINKAGE, *BLURRED)]
-    told = list(_attacked(scored)) or ["How often such guesses are right was not scored in this report."]
+    scored = [each for each in attacks if isinstance(each, Success) and each.name not in (*LINKAGE, *BLURRED)]
+    best = max(scored, key=lambda each: each.attacker.share - each.blind.share, default=None)
+    if best is None:
+        told = ["How often such guesses are right was not scored in this report."]
+    else:
+        told = list(_attacked([best]))
+    beaten = top is not None and best is not None and best.attacker.low > top
+    if beaten:
+        told.append("That is more often than the largest share of a group: the bound does not hold against it.")
     certain = top is not None and top >= 1
-    return Answer("inference", INFERRING, "yes" if certain else "limited", (*bound, *told))
+    return Answer("inference", INFERRING, "yes" if certain or beaten else "limited", (*bound, *told))
 
 
 def _attacked(attacks: Sequence[Success | Failed]) -> Iterator[str]:

@@ -10,7 +10,7 @@ SOURCE = (
     " to tell nothing of a person. Where one is answered with yes, these are personal data, and are to be handed out as"
     " such."
 )
-VERDICTS = {"yes": "Yes", "limited": "Within limits", "not measured": "Not measured"}
+VERDICTS = {"yes": "Yes", "limited": "Within limits, not ruled out", "not measured": "Not measured"}
 
 
 def questions(facts: Facts) -> Html:
