@@ -230,18 +230,24 @@ def _compared(lines: Sequence[str], *, figures: bool) -> list[str]:
     return masked.split("\n")
 
 
-def published(columns: Mapping[str, Any], groups: Sequence[int], to: str, **policy: Any) -> Any:
-    """A release with given groups, for pages that show those of a paper."""
+def published(columns: Mapping[str, Any], groups: Sequence[int], to: str, *, apart: bool = False, **policy: Any) -> Any:
+    """A release with given groups, for pages that show those of a paper.
+
+    If it is `apart`, releases after it are drawn as if it were not there.
+    """
     import numpy as np
     import pyarrow as pa
 
     import discreet
     from discreet.publication.publish import publish_groups
+    from discreet.values.random import RandomSource
 
+    secret = RandomSource(SEED) if apart else RandomSource()
+    secret.from_seed = False  # type: ignore[attr-defined]
     rules = discreet.Policy(**policy)
     with discreet.read(pa.table(dict(columns))) as table:
         codes = table.codes(rules.sensitive)
-        return publish_groups(table, rules, codes, np.array(groups, np.int32), to=Path(to))
+        return publish_groups(table, rules, codes, np.array(groups, np.int32), to=Path(to), secret=secret)
 
 
 @contextlib.contextmanager

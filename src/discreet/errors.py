@@ -107,8 +107,8 @@ class UnacceptedError(DiscreetError):
         bare = re.fullmatch(r"[\w.-]+", name, re.ASCII)  # of TOML: others stand in quotes
         key = name if bare else json.dumps(name, ensure_ascii=False)
         super().__init__(
-            f"nothing was published, because of what the policy does not accept:{lines}",
-            hint=hint or f'mend it, or accept it in the policy with the reason: accept.{key} = "…"',
+            f"nothing was published, because of warnings that the policy does not accept:{lines}",
+            hint=hint or f'correct it, or accept it in the policy with the reason: accept.{key} = "…"',
         )
 
 

@@ -10,6 +10,7 @@ import re
 
 # C0 (but for the end of a line), C1, marks of direction, separators of lines and paragraphs, invisible tags
 STEERING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
+LONGEST = 200  # characters of a text in a table
 # What Markdown takes for markup inside a line: marks, a link, a tag, an entity, an address
 MARKUP = re.compile(r"[\\`*~|]|\[(?=.*\]\()|\](?=\()|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=:)/(?=/)|(?<=www)\.|@(?=\w)")
 
@@ -22,6 +23,12 @@ def visible(text: str) -> str:
 def in_a_line(text: str) -> str:
     """The same, without an end of a line."""
     return visible(text).replace("\n", "\\n")
+
+
+def in_a_cell(text: str) -> str:
+    """The same, short enough for a table: a long text ends in `…`."""
+    shown = in_a_line(text[: LONGEST + 1])
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 
 def in_markdown(text: str) -> str:

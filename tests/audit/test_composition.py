@@ -142,7 +142,7 @@ def test_what_cannot_be_compared(tmp_path):
     rules = discreet.Policy(quasi=["country"], sensitive="diagnosis", drop="rest", guarantee={"l": 2})
     with pytest.raises(ReleaseError, match="no quasi-identifier in common"):
         discreet.audit([anatomy, discreet.publish(everybody, rules, to=tmp_path / "country", seed=1)])
-    with pytest.raises(InputError, match="insertions are asked of releases by generalization only"):
+    with pytest.raises(InputError, match="`--insertions` is for releases by generalization only"):
         discreet.audit([anatomy, anatomy], insertions="unknown")
     with pytest.raises(ReleaseError, match="nothing to be compared with"):
         discreet.audit([anatomy])

@@ -79,8 +79,11 @@ def test_what_else_is_said(releases, capsys):
     found = discreet.audit(releases, same_people=True)
     composed.as_text(replace(found, impossible=1, counted=False, span=3.0, promise={"k": 2, "e": 1_000}))
     out, _ = capsys.readouterr()
-    assert "1 person has no value left: somebody else in the other release, or the value changed\n" in out
-    assert "heads were not counted: values changed, or there is too much to count\n" in out
+    assert (
+        "1 person has no possible value left: it is somebody else in the other release, or the value has changed\n"
+        in out
+    )
+    assert "how many people hold a value was not counted: values changed, or there are too many cases\n" in out
     assert "shortest range of anybody     1,000 or more" in out
     composed.as_text(replace(found, promise={}, vulnerable=1))
     assert capsys.readouterr()[0].endswith("1 person is given away: one value is left\n")
@@ -90,4 +93,4 @@ def test_options_that_do_not_fit(run, releases):
     status, _, err = run("audit", releases[0], "--same-people")
     assert (status, "--same-people goes with several releases" in err) == (1, True)
     status, _, err = run("audit", *releases, "--insertions", "known")
-    assert (status, "insertions are asked of releases by generalization only" in err) == (1, True)
+    assert (status, "`--insertions` is for releases by generalization only" in err) == (1, True)

@@ -81,3 +81,18 @@ def test_no_number_is_cut(width, texts, numbers):
 def test_without_a_terminal_nothing_is_laid_out_otherwise(capsys):
     show.as_table(ANSWER * 5, [["f", *FIGURES] * 5])
     assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_a_number_stands_below_a_name_that_leaves_no_room(monkeypatch):
+    name = "average_of_what_everybody_in_the_table_earns"
+    out = printed(monkeypatch, 40, [name, f"{name}_high"], [["1,234,567.8", "9,876,543.2"]], left=0)
+    assert "\n  1,234,567.8\n" in out.replace(" \n", "\n")
+    assert "\n  9,876,543.2" in out
+
+
+def test_a_text_of_any_length_takes_few_lines(monkeypatch, capsys):
+    cells = [["long" * 25_000, "1"], ["\u0301" * 100_000, "2"], ["日本" * 50_000, "3"], ["\x1b[2J" * 20_000, "4"]]
+    out = printed(monkeypatch, 80, ["town", "count"], cells)
+    assert len(out.splitlines()) < 40
+    assert "\x1b[2J" not in out
+    assert out.count("…") == 4

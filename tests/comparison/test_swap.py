@@ -298,7 +298,7 @@ def test_the_partition_of_a_swap_is_none():
 @pytest.mark.parametrize(
     ("more", "key", "message"),
     [
-        ({"partition": "tightest"}, "partition", "`swap` forms no groups; leave partition out"),
+        ({"partition": "tightest"}, "partition", "`swap` forms no groups; leave `partition` out"),
         ({"partition": "local"}, "partition", "forms no groups"),
         ({"partition": "nonsense"}, "partition", "forms no groups"),
         ({"partition": ["auto"]}, "partition", "forms no groups"),

@@ -122,7 +122,7 @@ def test_a_value_that_few_hold_is_not_told(tmp_path):
         ({"harmless": [0], "publication": "swap", "guarantee": {"k": 2, "e": 1}}, "`swap` cannot spare values"),
         (
             {"harmless": [0], "publication": "join", "join": "i", "identifiers": ["i"], "guarantee": {"k": 2, "l": 2}},
-            "`join` cannot spare values; leave it out, or use `anatomy`",
+            "`join` protects every value alike; leave `harmless` out, or use `anatomy`",
         ),
         (
             {"harmless": [0], "publication": "full_permutation", "sensitive": None, "guarantee": {"k": 2}},

@@ -145,7 +145,7 @@ distinct = 3
         (8, "publication", "got 'anatomi'; did you mean `anatomy`?"),
         (9, "missing_sensitive", "got 'widthhold'; did you mean `withhold`?"),
         (10, "seed", UNKNOWN),
-        (13, "guarantee.l", "expected 2 or more, got 1: less promises nothing"),
+        (13, "guarantee.l", "expected 2 or more, got 1: a smaller number promises nothing"),
         (14, "guarantee.k", "expected a whole number, got 'three'"),
         (15, "guarantee.distinct", "is not a guarantee; did you mean `distinct_l`?"),
     ]
@@ -158,7 +158,7 @@ def test_the_message_has_the_file_and_the_count(load, tmp_path):
     assert first == f"`{tmp_path / 'policy.toml'}` has 2 mistakes:"
     assert rest == [
         "  line 2, `sensitive`: the column `age` stands in `quasi` too; a column has one role",
-        "  line 3, `guarantee.l`: expected 2 or more, got 1: less promises nothing",
+        "  line 3, `guarantee.l`: expected 2 or more, got 1: a smaller number promises nothing",
     ]
 
 
@@ -214,8 +214,12 @@ def test_a_misspelt_keyword_in_python_is_named():
         ({"guarantee": {"l": 2.0}}, "guarantee.l", "expected a whole number, got 2.0"),
         ({"guarantee": {"l": True}}, "guarantee.l", "expected a whole number, got True"),
         ({"guarantee": {"l": None}}, "guarantee.l", "expected a whole number, got None"),
-        ({"guarantee": {"k": 1}}, "guarantee.k", "expected 2 or more, got 1: less promises nothing"),
-        ({"guarantee": {"distinct_l": 0}}, "guarantee.distinct_l", "expected 2 or more, got 0: less promises nothing"),
+        ({"guarantee": {"k": 1}}, "guarantee.k", "expected 2 or more, got 1: a smaller number promises nothing"),
+        (
+            {"guarantee": {"distinct_l": 0}},
+            "guarantee.distinct_l",
+            "expected 2 or more, got 0: a smaller number promises nothing",
+        ),
         ({"guarantee": {"L": 4}}, "guarantee.L", "is not a guarantee; did you mean `l`?"),
         (
             {"guarantee": {"t": 4}},
@@ -300,9 +304,9 @@ def test_auto_is_tightest_where_ranges_are_promised_alone(publication):
 @pytest.mark.parametrize(
     ("guarantee", "key", "message"),
     [
-        ({"k": 1, "e": 5}, "guarantee.k", "expected 2 or more, got 1: less promises nothing"),
-        ({"k": 3, "e": -1}, "guarantee.e", "expected 0 or more, got -1: less promises nothing"),
-        ({"k": 3, "e": -1e-9}, "guarantee.e", "expected 0 or more, got -1e-09: less promises nothing"),
+        ({"k": 1, "e": 5}, "guarantee.k", "expected 2 or more, got 1: a smaller number promises nothing"),
+        ({"k": 3, "e": -1}, "guarantee.e", "expected 0 or more, got -1: a smaller number promises nothing"),
+        ({"k": 3, "e": -1e-9}, "guarantee.e", "expected 0 or more, got -1e-09: a smaller number promises nothing"),
         ({"k": 3, "e": float("nan")}, "guarantee.e", "expected a number, got nan"),
         ({"k": 3, "e": float("inf")}, "guarantee.e", "expected a number, got inf"),
         ({"k": 3, "e": float("-inf")}, "guarantee.e", "expected a number, got -inf"),
@@ -329,7 +333,7 @@ def test_each_mistake_about_ranges(guarantee, key, message):
         ("-inf", 5, "expected a number, got -inf"),
         ('"100"', 5, "expected a number, got '100'"),
         ("true", 5, "expected a number, got True"),
-        ("-0.5", 5, "expected 0 or more, got -0.5: less promises nothing"),
+        ("-0.5", 5, "expected 0 or more, got -0.5: a smaller number promises nothing"),
     ],
 )
 def test_mistakes_about_ranges_have_their_line(load, text, line, message):

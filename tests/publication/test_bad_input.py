@@ -520,7 +520,7 @@ def test_the_largest_range_of_every_type(refused, to, kind, e, largest):
 @pytest.mark.parametrize(
     ("guarantee", "message"),
     [
-        ({"k": 1, "e": 2}, "`guarantee.k`: expected 2 or more, got 1: less promises nothing"),
+        ({"k": 1, "e": 2}, "`guarantee.k`: expected 2 or more, got 1: a smaller number promises nothing"),
         ({"k": 0, "e": 2}, "`guarantee.k`: expected 2 or more, got 0"),
         ({"k": 3, "e": -1}, "`guarantee.e`: expected 0 or more, got -1"),
         ({"k": 3, "e": -0.5}, "`guarantee.e`: expected 0 or more, got -0.5"),

@@ -122,7 +122,7 @@ def test_nobody_is_believed_to_hold_a_value_beyond_beta(tmp_path):
 
 def test_what_cannot_be_promised_is_told_with_what_can(tmp_path):
     rows = visits(people=200, each=4)
-    with pytest.raises(GuaranteeError, match=r"e = 30 cannot be met: .* \(the most are 4\) .*; 7\.5 works") as refused:
+    with pytest.raises(GuaranteeError, match=r"e = 30 cannot be met: .* \(up to 4\) .*; 7\.5 works") as refused:
         publish(rows, policy(guarantee={"k": 2, "e": 30}), to=tmp_path / "r")
     assert "set e = 7.5, or publish fewer rows" in refused.value.hint
     publish(rows, policy(guarantee={"k": 2, "e": 7.5}), to=tmp_path / "r")
@@ -199,7 +199,7 @@ def test_a_person_with_more_rows_than_a_group_is_told(tmp_path):
             visits(people=1, each=300, kinds=3).set_column(0, "person_id", pa.array(["x"] * 300)),
         ]
     )
-    with pytest.raises(GuaranteeError, match=r"\(the most are 300\)") as refused:
+    with pytest.raises(GuaranteeError, match=r"\(up to 300\)") as refused:
         publish(rows, policy(), to=tmp_path / "r")
     assert "1 person has over 2; without them it can be met" in refused.value.hint
 
@@ -209,11 +209,11 @@ def test_a_person_with_more_rows_than_a_group_is_told(tmp_path):
     [
         (
             {"publication": "slicing"},
-            "`slicing` takes every row for a person, and the policy has a `person`; use `anatomy` or `permutation`",
+            "`slicing` treats every row as a different person, but the policy has a `person`; use `anatomy` or `permutation`",
         ),
         (
             {"partition": "anatomize"},
-            "`anatomize` takes every row for a person, and the policy has a `person`; use `deal` or `local`",
+            "`anatomize` treats every row as a different person, but the policy has a `person`; use `deal` or `local`",
         ),
         ({"identifiers": ["person_id"]}, "the column `person_id` stands in `identifiers` too; a column has one role"),
         ({"person": 3}, "`person`: expected a text, got 3"),
@@ -231,9 +231,7 @@ def test_the_table_must_have_the_column():
 
 def test_boxes_of_people_are_for_a_vault_alone(tmp_path):
     boxes = policy(publication="generalization", guarantee={"l": 10})
-    told = (
-        "`generalization` takes every row for a person, and the policy has a `person`; use `anatomy` or `permutation`"
-    )
+    told = "`generalization` treats every row as a different person, but the policy has a `person`; use `anatomy` or `permutation`"
     with pytest.raises(PolicyError, match=re.escape(told)):
         publish(visits(), boxes, to=tmp_path / "r")
     Vault.create(tmp_path / "v", boxes).close()

@@ -518,6 +518,6 @@ def test_a_release_is_not_written_into_the_vault_by_another_way(tmp_path):
 
 
 def test_a_table_that_lacks_columns_is_told_so(tmp_path):
-    wrong = "the table, held against the policy of the vault, has 1 mistake"
+    wrong = "the table, checked against the policy of the vault, has 1 mistake"
     with Vault.create(tmp_path / "vault", policy()) as vault, pytest.raises(PolicyError, match=wrong):
         vault.append(people(20).drop_columns(["age"]))

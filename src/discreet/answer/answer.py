@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.answer.question.question import ENDS
 from discreet.values import frames
-from discreet.visible import in_a_line
+from discreet.visible import in_a_cell, in_a_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ class Answer:
         return len(self.table)
 
     def __repr__(self) -> str:
-        return "\n".join([*_lines([*map(in_a_line, self.columns)], self.cells(SHOWN)), *map(in_a_line, _rest(self))])
+        return "\n".join([*_lines(self.columns, self.cells(SHOWN)), *map(in_a_line, _rest(self))])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
@@ -135,7 +135,8 @@ def key(value: Any) -> str:
     return "–" if value is None else in_a_line(str(value))
 
 
-def _lines(columns: list[str], cells: list[list[str]]) -> list[str]:
+def _lines(columns: list[str], rows: list[list[str]]) -> list[str]:
+    columns, *cells = ([*map(in_a_cell, row)] for row in (columns, *rows))
     widths = [max(len(cell) for cell in column) for column in zip(columns, *cells, strict=True)]
     return ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in [columns, *cells]]
 

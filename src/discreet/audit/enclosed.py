@@ -154,7 +154,9 @@ def _axis(shown: Shown, side: BoxColumn, known: pa.ChunkedArray) -> _Axis:
 def _labelled(shown: Shown, side: BoxColumn, known: pa.ChunkedArray) -> _Axis:
     """A missing label stands for a missing value, and one that is not explained for itself."""
     if shown.labels is None:
-        raise ReleaseError("labels are not explained", hint="check the release with `discreet verify`")
+        raise ReleaseError(
+            "the release does not say what its labels stand for", hint="check the release with `discreet verify`"
+        )
     mine = shown.labels.filter(pc.equal(shown.labels["column"], side.name))
     texts = _as(_as(known, None, side.name), pa.string(), side.name)
     values = pa.chunked_array([*texts.chunks, *mine["value"].cast(pa.string()).chunks], pa.string()).unique()

@@ -32,22 +32,22 @@ def audit(
     opened = [release if isinstance(release, Release) else open_release(release) for release in releases]
     if len(opened) < 2:
         raise ReleaseError(
-            "one release alone has nothing to be compared with",
+            "expected at least two releases, got one",
             hint="name the releases of one table, oldest first; a single one is measured with `--metrics`",
         )
     if all(release.promise.publication == "generalization" for release in opened):
         if same_people or truth is not None:
             raise InputError(
                 f"{'same people' if same_people else 'a truth'} cannot be given with releases by generalization",
-                hint="these are taken to be of one table that grows; leave it out",
+                hint="such releases are taken to be of one table that grows: leave it out",
             )
         from discreet.audit.sequence.auditor import audit as follow
 
         return follow(opened, insertions="known" if insertions is None else insertions)
     if insertions is not None:
         raise InputError(
-            "insertions are asked of releases by generalization only",
-            hint="leave it out; say whether the people are the same with `--same-people`",
+            "`--insertions` is for releases by generalization only",
+            hint="leave it out; if the same people are in all releases, use `--same-people`",
         )
     from discreet.audit.composition.auditor import compose
 

@@ -41,7 +41,8 @@ class Insertions(StrEnum):
 def audit(
     releases: Annotated[list[Path], typer.Argument(help="The folder of a release, or of several, oldest first.")],
     metrics: Annotated[
-        bool, typer.Option("--metrics", help="How much a release blurs; of one, it is shown in any case.")
+        bool,
+        typer.Option("--metrics", help="Show how much each release blurs; for a single release this is always shown."),
     ] = False,
     risks: Annotated[
         bool,
@@ -52,14 +53,14 @@ def audit(
     insertions: Annotated[
         Insertions | None,
         typer.Option(
-            help="Of releases by generalization: whether the attacker knows in which one a person first was.",
+            help="For releases by generalization: whether the attacker knows in which release a person first appeared.",
             show_default="known",
         ),
     ] = None,
     same_people: Annotated[
         bool,
         typer.Option(
-            "--same-people", help="Everybody in a release is in every larger one too: of releases that show rows."
+            "--same-people", help="For releases that show rows: everybody in a release is also in every larger one."
         ),
     ] = False,
     truth: Annotated[

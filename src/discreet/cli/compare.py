@@ -32,8 +32,12 @@ def compare(
         bool, typer.Option("--learned", help="Fit a model to every release that shows rows, and ask by it as well.")
     ] = False,
     chart: Annotated[Path | None, typer.Option(help="Draw a chart into this .png or .svg file.")] = None,
-    memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same questions and groups again.")] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option(help="How much memory to use before spilling to disk, like 8GB.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="A number that makes questions and groups the same in every run.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Publish a table in several ways, ask each what people ask, and compare errors, loss and time.

@@ -70,7 +70,7 @@ def _print_notes(found: Composed) -> None:
             " somebody else in the other release, or the value changed"
         )
     if found.same_people and not found.counted:
-        print("heads were not counted: values changed, or there is too much to count")
+        print("how many people hold a value was not counted: values changed, or there are too many cases")
 
 
 def _promise(found: Composed) -> str:

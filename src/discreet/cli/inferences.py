@@ -58,18 +58,18 @@ def as_text(found: Inferences) -> None:
     )
     if not found.chain.complete:
         followed = counted(found.chain.steps, "step was", "steps were")
-        print(f"there are too many lines of groups: only {followed} followed")
+        print(f"there are too many chains of groups: only {followed} followed")
     if found.channels:
         print("\nthe surest:")
         for channel in found.channels[:TOLD]:
             print(f"  {_told(channel)}")
     if found.ok:
-        print("\nnothing: all of them together tell no more of anyone than one")
+        print("\nnothing found: all releases together tell no more about anybody than a single one")
     elif found.vulnerable or found.chain.complete:
         verb = "is" if found.vulnerable == 1 else "are"
         print(f"\n{counted(found.vulnerable, 'row')} of the last release {verb} vulnerable")
     else:
-        print("\nnothing was found, but there was too much to look at all of it")
+        print("\nnothing was found, but not every combination of groups could be looked at: there are too many")
 
 
 def _share(posterior: float) -> str:

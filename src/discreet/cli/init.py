@@ -14,7 +14,7 @@ from discreet.cli import show
 def init(
     file: Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .parquet or .xlsx file.")],
     to: Annotated[Path, typer.Option(help="The policy to write; it must not exist.")] = Path("policy.toml"),
-    sheet: Annotated[str | None, typer.Option(help="Of a workbook: the sheet.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Which sheet to read, if the file is a workbook.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a policy with a suggested role for each column, in comments for you to confirm.

@@ -26,9 +26,9 @@ def inspect(
     sensitive: Annotated[str | None, typer.Option(help="The sensitive column.")] = None,
     policy: Annotated[
         Path | None,
-        typer.Option(help="A policy, perhaps unfinished, that says how the file is written and has the roles."),
+        typer.Option(help="A policy, finished or not: how the file is written, and the roles of columns."),
     ] = None,
-    sheet: Annotated[str | None, typer.Option(help="Of a workbook: the sheet.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Which sheet to read, if the file is a workbook.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show the columns of a private table, and how far quasi-identifiers single people out today.

@@ -16,7 +16,7 @@ def learn(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
     tables: Annotated[int, typer.Option(help="How many plausible tables.")] = 20,
     to: Annotated[
-        Path | None, typer.Option(help="The folder to make; it must not exist. Else RELEASE-plausible.")
+        Path | None, typer.Option(help="The folder to make; it must not exist. Default: RELEASE-plausible.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -36,6 +36,6 @@ def learn(
         show.as_json({"release": made.path, "promise": made.promise.model_dump(exclude_none=True)})
         return
     print(f"{made.path}: {release} with {0 if told is None else told.tables} plausible tables")
-    print("  drawn from its files alone: they tell nothing that these do not")
+    print("  drawn from its files alone: they tell nothing that the files do not")
     for note in (told and told.notes) or ():
         print(f"note: {in_a_line(note)}", file=sys.stderr)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+GAP = "  "  # between a name and its value
 BETWEEN = 3  # spaces between two columns
 LEAST = 12  # of a text, before it goes on in the next line
 NUMBER = re.compile(r"[–+-]?[\d.,]*(e[+-]?\d+)?%?|[+-]?(inf|nan)|.* ± .* \[.*\]|\[.*, .*\]")
@@ -46,14 +47,16 @@ def laid_out(table: Laid, width: int) -> Laid | None:
     return next((each for each in (table, _together(table)) if each.fits(width)), None)
 
 
-def as_records(table: Laid) -> Iterator[str]:
-    """Every row as lines, a column each."""
+def as_records(table: Laid, width: int) -> Iterator[str]:
+    """Every row as lines, a column each; where names are too long for a number beside them, it stands below."""
     names = max(map(cell_len, table.columns), default=0)
+    numbers = [cell for row in table.rows for cell in row if NUMBER.fullmatch(cell)]
+    beside = names + len(GAP) + max(map(cell_len, numbers), default=0) <= width
     for i, row in enumerate(table.rows):
         if i:
             yield ""
         for name, cell in zip(table.columns, row, strict=True):
-            yield f"{name}{' ' * (names - cell_len(name))}  {cell}"
+            yield f"{name}{' ' * (names - cell_len(name))}{GAP}{cell}" if beside else f"{name}\n{GAP}{cell}"
 
 
 def _together(table: Laid) -> Laid:

@@ -94,7 +94,7 @@ class Prompt:
     def _command(self, name: str, rest: str = "") -> bool:
         found = self._commands.get(name.rstrip(";"))
         if found is None:
-            raise QueryError(f"`{name}` is no command", hint=nearest(name, self._commands))
+            raise QueryError(f"`{name}` is not a command", hint=nearest(name, self._commands))
         if found == self._quit:
             return False
         found(rest.strip().rstrip(";"))

@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
+from discreet.visible import in_a_line
 
 
 class Form(StrEnum):
-    """The format of the data files."""
+    """The format of the data files: parquet or csv."""
 
     parquet = "parquet"
     csv = "csv"
@@ -28,11 +29,15 @@ def publish(
     ] = None,
     earlier: Annotated[
         list[Path] | None,
-        typer.Option(help="An earlier release of the same people: refuse one that tells too much together with it."),
+        typer.Option(
+            help="An earlier release of the same people: nothing is published if the two together give people away."
+        ),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="The format of the data files.")] = Form.parquet,
+    form: Annotated[
+        Form, typer.Option("--format", help="The format of the data files: parquet or csv.")
+    ] = Form.parquet,
     plausible: Annotated[
-        int | None, typer.Option(help="Add so many plausible tables, drawn from the other files alone.")
+        int | None, typer.Option(help="Add this many plausible tables, drawn from the other files alone.")
     ] = None,
     holdout: Annotated[
         float | None, typer.Option(help="Leave out this share of the rows, like 0.1, for attacks on other people.")
@@ -40,9 +45,14 @@ def publish(
     holdout_to: Annotated[
         Path | None, typer.Option(help="The private .parquet file for those who are left out; never in the release.")
     ] = None,
-    memory_limit: Annotated[str | None, typer.Option(help="Spill to disk beyond this, like 8GB.")] = None,
+    memory_limit: Annotated[
+        str | None, typer.Option(help="How much memory to use before spilling to disk, like 8GB.")
+    ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="For tests only: the release will say that it is not for publication.")
+        int | None,
+        typer.Option(
+            help="Draw the same groups in every run. For tests only: the release says that it is not for publication."
+        ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Publish nothing if there is a warning.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -91,15 +101,16 @@ def publish(
     if promise.plausible is not None:
         print(f"  plausible tables: {promise.plausible.tables}, drawn from the other files alone")
     if rules.person is None and not rules.identifiers:
-        print("  taken for granted: that every row is another person; the policy has no identifier to tell")
-    print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
+        print("  assumed: that every row is a different person; the policy names no identifier to check it by")
+    print("  not promised: that nobody learns anything new (docs/promise.md says what is and what is not)")
     if rules.partition == "auto" and promise.partition != rules.grouping:
         why = f"by `{rules.grouping}`, nearly everybody in a group would have held the same value"
-        print(f"  grouped by `{promise.partition}`: {why}; name a partition to choose yourself")
+        print(f"  grouped by `{promise.partition}`: {why}; to choose another, set `partition` in the policy")
     if holdout_to is not None:
         print(f"  held out: {holdout:.0%} of the rows, at random; they are in {holdout_to}, which is private")
     if left_out:
-        print(f"  withheld: {left_out:,} rows whose {promise.sensitive} is missing (this count is not in the release)")
+        column = in_a_line(promise.sensitive or "")
+        print(f"  withheld: {left_out:,} rows whose {column} is missing (this count is not in the release)")
     if suppressed:
         print(f"  suppressed: {suppressed:,} rows that fit no group (this count is not in the release)")
     if not promise.for_publication:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, QueryError, UnacceptedError
-from discreet.visible import STEERING, in_a_line, visible
+from discreet.visible import STEERING, in_a_cell, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,10 @@ def _finite(value: Any) -> Any:
 
 
 def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
-    """Print a table, its first `left` columns flush left; on a terminal, so that no number is cut in two."""
+    """Print a table, its first `left` columns flush left; on a terminal, so that no number is cut in two.
+
+    Texts of more than 200 characters are shortened.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -59,11 +62,11 @@ def as_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int
     from discreet.cli.narrow import Laid, as_records, laid_out
 
     console = Console(file=_terminal(sys.stdout), width=None if sys.stdout.isatty() else 10_000, highlight=False)
-    cells = [[in_a_line(cell) for cell in row] for row in rows]
-    whole = Laid([in_a_line(column) for column in columns], cells, left)
+    cells = [[in_a_cell(cell) for cell in row] for row in rows]
+    whole = Laid([in_a_cell(column) for column in columns], cells, left)
     laid = laid_out(whole, console.width)
     if laid is None:
-        console.print(Text("\n".join(as_records(whole))), overflow="fold")
+        console.print(Text("\n".join(as_records(whole, console.width))), overflow="fold")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for i, (column, width) in enumerate(zip(laid.columns, laid.widths(), strict=True)):

@@ -31,7 +31,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def init(
     vault: Annotated[Path, typer.Argument(help="The folder to make; it must not exist.")],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file; a vault keeps it for good.")],
-    strict: Annotated[bool, typer.Option("--strict", help="Make none if there is a warning.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Make no vault if there is a warning.")] = False,
     json: Json = False,
 ) -> None:
     """Make an empty vault, a folder that only you can read.
@@ -121,7 +121,7 @@ def release(
         print(f"  promised, of this release: {sentence}")
     for sentence in _sentences(promise.guarantee, together=True):
         print(f"  promised, of this release and of all together: {sentence}")
-    print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
+    print("  not promised: that nobody learns anything new (docs/promise.md says what is and what is not)")
     if promise.growth == "insert":
         print("  not promised: of all together, anything against who knows everybody in a group and when each came")
     if stands.waiting.rows:
@@ -133,7 +133,7 @@ def release(
 def accept(
     vault: Folder,
     name: Annotated[str, typer.Argument(help="The name of a warning, like tells.zipcode.")],
-    reason: Annotated[str, typer.Option(help="Why it may stay; the vault keeps it.")],
+    reason: Annotated[str, typer.Option(help="Why you accept it; the vault keeps the reason.")],
     json: Json = False,
 ) -> None:
     """Accept a warning for all releases to come. No release shows it, or the reason.

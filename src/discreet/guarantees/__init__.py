@@ -127,7 +127,7 @@ class Guarantee:
                 advice += ["name fewer values `harmless`"] if spared else []
             advice += [promise.remedy] if promise.remedy else []
             if not advice:
-                advice = [f"all rows hold the same value, which no group can hide: leave `{name}` out"]
+                advice = [f"all rows hold the same value, so that no group can hide it: leave `{name}` out"]
             raise GuaranteeError(
                 f"{promise.name} = {promise.threshold} cannot be met: {why}; {told}", hint="; or ".join(advice)
             )
@@ -146,7 +146,7 @@ def _if_harmless(promise: Promise, counts: Counts, top: int, value_of: Callable[
     enough = best >= (promise.threshold if _works(promise, promise.strongest(counts)) else promise.weakest)
     if not enough or best <= promise.strongest(counts) or value_of(top) is None:
         return []
-    what = f"if whoever holds {value_of(top)!r} needs no protection, name it in `harmless`"
+    what = f"if people who hold {value_of(top)!r} need no protection, name it in `harmless`"
     return [f"{what}: then the largest {promise.name} that works is {best:,}"]
 
 

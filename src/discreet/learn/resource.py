@@ -52,7 +52,7 @@ def learn(
     if opened.promise.estimator is None:
         raise ReleaseError(
             f"`{opened.path}` does not state by what chance rows came to their groups: it is answered by `even` only",
-            hint="publish the table anew, or draw tables beside the release with `discreet draw`",
+            hint="publish the table again, or draw tables beside the release with `discreet draw`",
         )
     place = opened.path if opened.path.name else opened.path.absolute()
     target = place.with_name(f"{place.name}-{NAME}") if to is None else Path(to)

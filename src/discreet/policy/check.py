@@ -76,7 +76,7 @@ def _words(values: Mapping[str, Any], meant: Meant) -> Iterator[Mistake]:
         value = values.get(key, words[0])
         if key == "partition" and not meant.grouped:
             if value not in ("auto", "none"):
-                yield Mistake(key, f"`{meant.publication}` forms no groups; leave partition out")
+                yield Mistake(key, f"`{meant.publication}` forms no groups; leave `partition` out")
         elif value not in words:
             gone = f"`{value}` is gone; use `{GONE[value]}`" if key == "partition" and str(value) in GONE else None
             yield Mistake(key, gone or f"got {shown(value)}; {nearest(str(value), words)}")
@@ -112,7 +112,9 @@ def _guarantee(values: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"guarantee.{name}", f"expected more than {weakest}, got {threshold}: {what}")
         elif threshold < PROMISES[name].weakest:
             weakest = PROMISES[name].weakest
-            yield Mistake(f"guarantee.{name}", f"expected {weakest} or more, got {threshold}: less promises nothing")
+            yield Mistake(
+                f"guarantee.{name}", f"expected {weakest} or more, got {threshold}: a smaller number promises nothing"
+            )
 
 
 def _tables(values: Mapping[str, Any]) -> Iterator[Mistake]:

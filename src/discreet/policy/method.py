@@ -48,12 +48,14 @@ def _harmless(meant: Meant) -> Iterator[Mistake]:
     if not meant.harmless or publication is None:
         return
     if not publication.grouped or publication.needs_public:
-        yield Mistake("harmless", f"`{meant.publication}` cannot spare values; leave it out, or use `anatomy`")
+        yield Mistake(
+            "harmless", f"`{meant.publication}` protects every value alike; leave `harmless` out, or use `anatomy`"
+        )
     elif _fitted(meant):
         what = "refuses cuts by what rows hold, and what that tells is not measured where values are harmless"
         yield Mistake("harmless", f"`{meant.grouping}` {what}; use `deal`, or blind cuts")
     elif meant.person is not None:
-        yield Mistake("harmless", "where people have several rows, every value is protected alike; leave it out")
+        yield Mistake("harmless", "with `person`, every value is protected alike; leave `harmless` out")
     elif meant.sensitive is None:
         yield Mistake("harmless", "there is no `sensitive` column; leave it out")
     elif meant.guarantee and not any(PROMISES[name].spares for name in meant.guarantee if name in PROMISES):
@@ -100,7 +102,9 @@ def _takes_rows(chosen: Iterable[tuple[str, str, Mapping[str, Any]]]) -> Iterato
     for key, name, known in chosen:
         if name in known and not known[name].people:
             able = " or ".join(f"`{other}`" for other, each in known.items() if each.people)
-            yield Mistake(key, f"`{name}` takes every row for a person, and the policy has a `person`; use {able}")
+            yield Mistake(
+                key, f"`{name}` treats every row as a different person, but the policy has a `person`; use {able}"
+            )
 
 
 def _hierarchies(meant: Meant) -> Iterator[Mistake]:

@@ -45,7 +45,7 @@ def opened(earlier: Sequence[str | Path | Release], policy: Policy) -> list[Rele
             first = report.failures[0]
             raise VerificationError(
                 f"the earlier release `{release.path}` does not verify: {first.name}: {first.detail}",
-                hint="get it anew: what it tells together with another one cannot be known from these files",
+                hint="get a new copy of it: from damaged files nobody can know what the two releases tell together",
             )
         if (other := _other(release, policy)) is not None:
             raise ReleaseError(
@@ -71,7 +71,7 @@ def _check_comparable(earlier: Sequence[Release], policy: Policy) -> None:
             )
     if all(_blocks(release) > 1 for release in earlier) and _shown_blocks(policy) > 1:
         raise InputError(
-            "neither the new release nor an earlier one shows whole rows: nobody could be found in them",
+            "neither the new release nor an earlier one shows whole rows, so nobody can be found in both",
             hint="publish by `anatomy` or `permutation`; leave out an earlier release only if nobody is in both",
         )
 

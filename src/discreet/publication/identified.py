@@ -42,8 +42,8 @@ def check_identified(table: Table, policy: Policy) -> None:
     really = REALLY.format(it="them" if several else "it")
     if missing:
         raise InputError(
-            f"{counted(missing, 'row has', 'rows have')} no {what}: nobody can tell whether they are of people who"
-            " have other rows",
+            f"{counted(missing, 'row has', 'rows have')} no {what}: it cannot be known whether they belong to"
+            " people who have other rows",
             hint=f"fill it in, or leave those rows out; {really}",
         )
     if people < rows:

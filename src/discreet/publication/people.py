@@ -46,7 +46,7 @@ class People:
         if codes.missing:
             missing = int(codes.counts()[-1])
             raise InputError(
-                f"{counted(missing, 'row has', 'rows have')} no `{name}`: nobody can tell whose they are",
+                f"{counted(missing, 'row has', 'rows have')} no `{name}`: it cannot be known whose they are",
                 hint="fill it in, or leave those rows out",
             )
         return cls((shuffle(secret.words(codes.size)) + np.int32(1))[codes.codes])

@@ -27,7 +27,7 @@ def opened_under(
 
     rules = Policy.of(policy, check=fits)
     if not found:
-        raise InternalError("a policy was taken without being held against its table")
+        raise InternalError("a policy was used without being checked against its table")
     return found[0], rules
 
 

@@ -170,7 +170,7 @@ class Promise(_Model):
     def sensitive_column(self) -> str:
         """The sensitive column of a publication that must have one."""
         if self.sensitive is None:
-            raise ReleaseError("the release has no sensitive column", hint="get the release anew")
+            raise ReleaseError("the release has no sensitive column", hint="get a new copy from whoever published it")
         return self.sensitive
 
     @property
@@ -190,7 +190,8 @@ class Promise(_Model):
             return found if isinstance(found, kind) else kind.model_validate(found)
         except ValidationError:
             raise ReleaseError(
-                f"the manifest does not say what `{self.publication}` needs", hint="get the release anew"
+                f"the manifest does not say what `{self.publication}` needs",
+                hint="get a new copy from whoever published it",
             ) from None
 
     @property
@@ -214,7 +215,7 @@ class Promise(_Model):
         """The largest share in words."""
         share = self.largest_share or 0
         among = f" who do not hold {self.spared}" if self.harmless else ""
-        sure = ": whoever is in it is known almost surely" if share >= NEARLY_ALL else ""
+        sure = ": the value of everybody in it is almost certain" if share >= NEARLY_ALL else ""
         return f"in one group, {share:.1%} of those{among} hold the same value{sure}".replace("of those hold", "hold")
 
 
@@ -265,7 +266,9 @@ class Manifest(_Model):
         except FileNotFoundError:
             raise ReleaseError(f"`{folder}` is not a release: it has no `{NAME}`") from None
         except (OSError, ValueError, RecursionError):
-            raise ReleaseError(f"`{folder}` has a `{NAME}` that cannot be read", hint="get the release anew") from None
+            raise ReleaseError(
+                f"`{folder}` has a `{NAME}` that cannot be read", hint="get a new copy from whoever published it"
+            ) from None
         promise = values.get("discreet") if isinstance(values, dict) else None
         version = promise.get("format") if isinstance(promise, dict) else None
         if isinstance(version, int) and version > FORMAT:
@@ -283,7 +286,8 @@ class Manifest(_Model):
                 return manifest
             where = f"discreet.{more[0]}"
         raise ReleaseError(
-            f"`{folder}` has a `{NAME}` with something missing or unexpected at `{where}`", hint="get the release anew"
+            f"`{folder}` has a `{NAME}` with something missing or unexpected at `{where}`",
+            hint="get a new copy from whoever published it",
         )
 
 

@@ -183,10 +183,13 @@ def open_release(path: str | Path, *, memory_limit: str | None = None) -> Releas
     folder = Path(path)
     manifest = Manifest.read(folder)
     if (strange := manifest_fault(manifest)) is not None:
-        raise ReleaseError(f"`{folder}` cannot be opened: {strange}", hint="get the release anew, or upgrade discreet")
+        raise ReleaseError(
+            f"`{folder}` cannot be opened: {strange}",
+            hint="get a new copy from whoever published it, or upgrade discreet",
+        )
     for resource in manifest.resources:
         if (wrong := damage(folder, resource)) is not None:
-            raise VerificationError(f"`{folder}`: {wrong}", hint="get the release anew from whoever published it")
+            raise VerificationError(f"`{folder}`: {wrong}", hint="get a new copy from whoever published it")
     return Release(folder, manifest, memory_limit=memory_limit)
 
 

@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError
 
 from discreet.release.layouts import layout_of
 from discreet.release.manifest import Manifest
+from discreet.visible import in_a_line
 from discreet.words import counted
 
 MEASURABLE = {"integer", "number"}
@@ -28,7 +29,7 @@ def sentences(manifest: Manifest) -> Iterator[str]:
     """What was published, and what is promised of it."""
     promise = manifest.discreet
     groups = f" in {counted(promise.groups, 'group')}" if layout_of(promise).promises else ""
-    yield f"{promise.table}: {promise.about}{groups}, published by `{promise.publication}`"
+    yield f"{in_a_line(promise.table)}: {promise.about}{groups}, published by `{promise.publication}`"
     yield f"  guarantee: {promise.told()}"
     if promise.largest_share is not None:
         yield f"  {promise.told_share()}"

@@ -64,7 +64,7 @@ def _cells(path: Path, excel: Excel) -> list[list[Any]]:
     except (CalamineError, OSError):
         raise InputError(
             f"`{path}` is not an Excel file, or it is damaged, or has a password",
-            hint="save it anew, without a password",
+            hint="save it again, without a password",
         ) from None
     while rows and not any(cell != "" for cell in rows[-1]):
         rows.pop()
@@ -73,7 +73,7 @@ def _cells(path: Path, excel: Excel) -> list[list[Any]]:
     if any(not _text(name).strip() for name in rows[0]):
         raise InputError(
             f"`{path}`: the first row does not name every column",
-            hint="delete titles above the names of the columns, name every column, and delete empty ones",
+            hint="delete titles above the column names, name every column, and delete empty columns",
         )
     return rows
 
@@ -86,7 +86,7 @@ def _sheet(path: Path, shown: Sequence[str], wanted: str | None) -> str:
         key = f"sheet = {as_toml(shown[0] if shown else 'NAME')}, or another of them,"
         raise InputError(
             f"`{path}` has {len(shown)} sheets: {listed}",
-            hint=f"set {key} under [excel] in the policy; of `init` and `inspect`, it is the option --sheet",
+            hint=f"set {key} under [excel] in the policy; for `init` and `inspect`, use the option --sheet",
         )
     if wanted not in shown:
         raise InputError(f"`{path}` has no sheet `{wanted}`", hint=nearest(wanted, shown))

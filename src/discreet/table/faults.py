@@ -26,11 +26,11 @@ def unreadable(path: Path, error: Exception, csv: Csv | None = None) -> InputErr
     if isinstance(error, EngineError) and error.hint:
         return InputError(f"`{path}` cannot be read: {error.message}", hint=error.hint)
     if path.suffix.lower() == ".parquet":
-        return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="write it anew from its source")
+        return InputError(f"`{path}` is not a Parquet file, or it is damaged", hint="export it again from its source")
     try:
         found = _fault(path, csv)
     except EOFError:
-        found = InputError(f"`{path}` ends too early", hint="copy it anew from its source")
+        found = InputError(f"`{path}` ends too early", hint="copy it again from its source")
     except OSError:
         what = "is not compressed by gzip" if is_gzip(path) else "cannot be read"
         found = InputError(f"`{path}` {what}", hint="remove the ending `.gz` if it is a plain CSV file")

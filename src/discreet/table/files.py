@@ -92,7 +92,7 @@ def _csv(path: Path, csv: Csv) -> Opened:
     likely = likely_separator(path, csv) if len(names) == 1 else None
     if likely is not None and likely != sign:
         raise InputError(
-            f"`{path}` has a single column by {spelled(sign)}, but looks separated by {spelled(likely)}",
+            f"`{path}` has one column if {spelled(sign)} separates them, but looks separated by {spelled(likely)}",
             hint=separated(likely),
         )
     kept = None if csv.utf_8 else in_utf_8(path, csv.encoding)

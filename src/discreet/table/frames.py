@@ -37,7 +37,7 @@ def as_arrow(frame: Any) -> pa.Table:
     for field in table.schema:
         if isinstance(field.type, pa.BaseExtensionType):
             raise InputError(
-                f"the column `{field.name}` is of a type of its own kind, {field.type}",
+                f"the column `{field.name}` has a type that cannot be read, {field.type}",
                 hint="turn it into text, dates or numbers first",
             )
     # pandas sends its index along as a column; it may hold row numbers or names.

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.visible import in_a_line
+
 if TYPE_CHECKING:
     from discreet.table.profile import Profile
 
@@ -22,7 +24,7 @@ class Grid:
 def summary(profile: Profile) -> Iterator[str | Grid]:
     """All that a profile says, in order: lines, and tables."""
     people = "" if profile.people is None else f" of {profile.people:,} people"
-    yield f"{profile.name}: {profile.rows:,} rows{people}, {len(profile.columns)} columns"
+    yield f"{in_a_line(profile.name)}: {profile.rows:,} rows{people}, {len(profile.columns)} columns"
     yield ""
     yield Grid(
         ["column", "kind", "distinct", "missing", "unique rows", "perhaps"],
@@ -37,13 +39,13 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
     if about := profile.quasi:
         of, who, rows = (profile.rows, "rows", "row") if profile.people is None else (profile.people, "people", "rows")
         share = about.unique / of if of else 0
-        yield f"\nBy {', '.join(about.quasi)}:"
+        yield f"\nBy {', '.join(map(in_a_line, about.quasi))}:"
         yield f"  {about.unique:,} {who} ({share:.1%}) are unique: whoever knows these values knows the person's {rows}"
         yield f"  {about.below_5:,} {who} share their values with fewer than four others"
         yield f"  {about.combinations:,} combinations: a linked row is the right person's in {about.risk:.1%} of cases"
     if value := profile.sensitive:
         top = f"the top one in {value.top_share:.1%} of the rows"
-        yield f"\n{value.sensitive}: {value.distinct:,} distinct values, {top}"
+        yield f"\n{in_a_line(value.sensitive)}: {value.distinct:,} distinct values, {top}"
         if profile.people is None:
             yield f"  the largest guarantee l that this column allows is {value.largest_l}"
         else:
@@ -55,7 +57,7 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
     """What quasi-identifiers tell of the sensitive value, beside a blind guess."""
     if not profile.tells:
         return
-    yield f"\nPeople whose {sensitive} is nearly certain to whoever knows a column, or some:\n"
+    yield f"\nPeople whose {in_a_line(sensitive)} is nearly certain to whoever knows one of these columns:\n"
     yield Grid(
         ["known", "people", "share", "right", "blind guess", "too few alike"],
         [

@@ -59,7 +59,7 @@ def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increme
     try:
         policy.fit([_known(column, schema) for column in table.columns], vault=True)
     except PolicyError as error:
-        raise PolicyError(error.mistakes, source="the table, held against the policy of the vault,") from None
+        raise PolicyError(error.mistakes, source="the table, checked against the policy of the vault,") from None
     names = kept(policy)
     table.hold(names)
     found = table.engine.run(exp.select(*(exp.column(name, quoted=True) for name in names)).from_(RELATION))
@@ -74,7 +74,7 @@ def looked_at(table: Table, policy: Policy, schema: pa.Schema | None) -> Increme
     if withheld and policy.missing_sensitive == "error":
         raise InputError(
             f"the sensitive column `{policy.sensitive}` has {counted(withheld, 'missing value')}",
-            hint="fill them in, or leave those rows out until they are known",
+            hint="fill them in, or append those rows later, when they are known",
         )
     named = _identified(found, told_apart(policy), once=policy.person is None)
     if not withheld or policy.missing_sensitive == "value":
@@ -123,9 +123,9 @@ def _identified(found: pa.Table, identifiers: Sequence[str], *, once: bool) -> p
         first = int(pc.index(pc.is_null(named), pa.scalar(True)).as_py()) + 1
         raise InputError(
             f"{counted(named.null_count, 'row has', 'rows have')} no identifier ({what}){_at(named.null_count, first)}",
-            hint="a vault takes every person in once: give every row its identifier"
+            hint="a vault takes in every person once: give every row its identifier"
             if once
-            else "nobody can tell whose they are: fill it in, or leave those rows out",
+            else "it cannot be known whose they are: fill it in, or leave those rows out",
         )
     distinct = len(named.unique())
     if once and distinct < len(named):
@@ -134,7 +134,7 @@ def _identified(found: pa.Table, identifiers: Sequence[str], *, once: bool) -> p
         raise InputError(
             f"{counted(again, 'row repeats', 'rows repeat')} the identifier ({what}) of an earlier row"
             f"{_at(again, first)}",
-            hint="a vault takes every person in once: leave the others out",
+            hint="a vault takes in every person once: leave the repeated rows out",
         )
     return named
 

@@ -76,7 +76,7 @@ def _gone(hidden: Path) -> bool:
     except OSError as error:
         raise VaultError(
             f"a release was being made in `{hidden.parent}`, which cannot be read now: {error.strerror}",
-            hint="make that folder readable and run the same again",
+            hint="make that folder readable, then run the same command again",
         ) from None
     return False
 

@@ -150,7 +150,7 @@ def _warned(store: VaultStore, policy: Policy, schema: pa.Schema, *, strict: boo
         raise UnacceptedError(
             error.warnings,
             hint=f'the vault is as it was; accept it with the reason: `discreet vault accept {name} --reason "…"`; or,'
-            " if nothing was released from it yet, mend the rows and begin a new vault",
+            " if nothing was released from it yet, correct the rows and begin a new vault",
         ) from None
 
 
@@ -178,8 +178,8 @@ def _check_not_forked(sequence: str, before: Sequence[Past], places: Sequence[Pa
             continue
         if found == sequence:
             raise VaultError(
-                f"`{path}` is a release of this vault, which has no record of it: this is an older copy of the vault",
-                hint="release from the vault that made it: what two copies release tells together more than one;"
+                f"`{path}` is a release of this vault, but it has no record of it: this is an older copy of the vault",
+                hint="release from the vault that made it: releases of two copies tell more together than those of one;"
                 " if it is a release of this one that somebody has changed, move it away",
             )
 
@@ -191,7 +191,7 @@ def _check_untouched(number: int, place: Path, name: str) -> None:
     except OSError:
         raise VaultError(
             f"release {number} of the vault is not at `{place}`, where it was made",
-            hint="put it back, or say with --earlier in which folder it is now: the next one is audited with it",
+            hint="put it back, or tell with --earlier in which folder it is now: the next one is audited with it",
         ) from None
     try:
         if not touched:
@@ -200,8 +200,8 @@ def _check_untouched(number: int, place: Path, name: str) -> None:
         touched = True
     if touched:
         raise VaultError(
-            f"release {number} of the vault, `{place}`, is not as it was made",
-            hint="get it back from whoever holds a copy, or say with --earlier where one is",
+            f"release {number} of the vault, `{place}`, has been changed since it was made",
+            hint="get it back from whoever holds a copy, or tell with --earlier where a copy is",
         )
 
 
@@ -231,7 +231,7 @@ def _lot_waits(store: VaultStore, policy: Policy, rule: Rule) -> GuaranteeError:
     if people < rule.smallest_lot:
         return GuaranteeError(
             f"there is nothing to release: {rows} to be shown, expected at least {rule.smallest_lot:,}",
-            hint="append more rows; so few are not shown, whatever their values, so that waiting tells nothing",
+            hint="append more rows; so few are never shown, whatever their values, so that the waiting tells nothing",
         )
     if rule.lots is not None:
         return GuaranteeError(f"there is nothing to release: {rows} to be shown; {_why(store, rule)}", hint=WAIT)

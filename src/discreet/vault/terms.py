@@ -38,7 +38,7 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
         what = f"a vault shows boxes, got `{policy.publication}`"
         yield Mistake("publication", f"{what}; use `{SHOWN_BY_A_VAULT}`")
     if policy.partition not in {"auto", "mondrian", None}:
-        yield Mistake("partition", f"a vault makes its own cuts, got `{policy.partition}`; leave partition out")
+        yield Mistake("partition", f"a vault divides its rows by itself, got `{policy.partition}`; leave partition out")
     promised = set(policy.guarantee or ())
     if promised and (len(promised & {"l", "distinct_l"}) != 1 or not promised <= {"l", "distinct_l", "k"}):
         told = ", ".join(map(str, policy.guarantee or ()))
@@ -51,7 +51,9 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
 
 def _options(options: Mapping[str, Any], person: str | None) -> Iterator[Mistake]:
     if person is not None and options.get("growth") == "insert":
-        yield Mistake("options.growth", "to insert counts rows, and the policy has a `person`; leave it out")
+        yield Mistake(
+            "options.growth", "`insert` counts rows and not people, but the policy has a `person`; leave `growth` out"
+        )
     if person is None and "lots" in options:
         what = "says in how many lots a `person` may have rows; leave it out, or name the person"
         yield Mistake("options.lots", what)
@@ -62,7 +64,9 @@ def _options(options: Mapping[str, Any], person: str | None) -> Iterator[Mistake
         what = 'nobody waits for others with growth = "settle", the default, so it does nothing'
         yield Mistake("options.withheld", f'{what}; leave it out, or set growth = "insert"')
     elif options.get("withheld") == 0:
-        yield Mistake("options.withheld", "some rows must wait so that others can go; expected more than 0")
+        yield Mistake(
+            "options.withheld", "expected more than 0: some rows must be allowed to wait so that others can be released"
+        )
 
 
 def rule(policy: Policy) -> Rule:

@@ -27,7 +27,7 @@ def coarse(draft: Draft) -> Iterator[DiscreetWarning]:
     yield DiscreetWarning(
         "coarse",
         f"blind cuts left {counted(groups, 'group', 'groups')} of {rows:,} rows, so that answers will be vague: "
-        "few cuts are sure to keep the guarantee whatever the parts hold",
-        hint="promise less, as a smaller l; publish by `anatomy`, which shows rows as they are; or try "
+        "only few divisions of the rows keep the guarantee whatever values the parts hold",
+        hint="promise less, such as a smaller l; publish by `anatomy`, which shows rows as they are; or try "
         'options.cuts = "fitted", which is refused if it gives people away',
     )

@@ -1,4 +1,4 @@
-"""One value fills a group of a (k,e) release: whoever is in it is known almost surely.
+"""One value fills a group of a (k,e) release: the value of everybody in it is almost certain.
 
 Source: the (k,e) of Koudas et al. (ICDE 2007) counts distinct values, and says nothing of how often each is there.
 """
@@ -34,6 +34,8 @@ def dominant(draft: Draft) -> Iterator[DiscreetWarning]:
     yield DiscreetWarning(
         "dominant",
         f"in a group of {rows:,}, {held / rows:.1%} hold {value!r} in `{name}`, which {counts[code] / among:.1%} of all"
-        " do: whoever is in it is known almost surely",
-        hint="; or ".join([*ways, "promise `beta`, too, which keeps shares near those of the table"]),
+        " do: the value of everybody in it is almost certain",
+        hint="; or ".join(
+            [*ways, "promise `beta` as well, which keeps the shares in each group near those of the whole table"]
+        ),
     )

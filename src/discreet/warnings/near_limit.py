@@ -28,5 +28,5 @@ def near_limit(prepared: Prepared) -> Iterator[DiscreetWarning]:
             yield DiscreetWarning(
                 "near_limit",
                 f"l = {promise.threshold} is close to the largest that `{name}` allows, {limit}: answers will be vague",
-                hint=f"see what less would gain: `discreet compare --sweep l={less},{promise.threshold}`",
+                hint=f"to see what a smaller l would gain: `discreet compare --sweep l={less},{promise.threshold}`",
             )

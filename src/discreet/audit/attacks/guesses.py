@@ -2,7 +2,7 @@
 
 Where several values are equally good guesses, one is taken at random, and the share of right guesses is the expected
 one. Of people who were in the table, those count whom the release can hold: who looks like nobody in it, or holds a
-value that nobody in it does, was not published. Harmless values are nobody's guess, and people who hold them are not
+value that nobody in it does, was not published. Harmless values are never guessed, and people who hold them are not
 counted. Of a holdout everybody counts.
 Cost: sorting the guesses, and the people by how sure the attacker is.
 Claim: guesses_are_scored_as_by_hand — and the surest are picked first, those who tie in equal parts.

@@ -71,8 +71,8 @@ def _without(held: Counts, spared: Flags) -> Counts:
     ends = np.concatenate([[0], np.cumsum(kept)])
     if (np.diff(ends[held.starts]) == 0).any():
         raise ReleaseError(
-            "a group holds harmless values alone, which no release that verifies does",
-            hint="run `discreet verify` on each of them, and get the one anew that fails",
+            "a group holds harmless values only, which a release that passes `discreet verify` never does",
+            hint="run `discreet verify` on each of them, and get a new copy of the one that fails",
         )
     return Counts(ends[held.starts].astype(np.int64), held.values[kept], held.counts[kept])
 
@@ -87,7 +87,7 @@ def _found(releases: Sequence[Release], quasi: Sequence[str], truth: Any, *, sam
         except ReleaseError:
             if not by_rows:
                 raise
-    raise InternalError("people were recognised in no way")
+    raise InternalError("it is not stated how people are recognised")
 
 
 def _nested(releases: Sequence[Release], shown: Sequence[Shown]) -> tuple[Shown, ...]:
@@ -98,8 +98,8 @@ def _nested(releases: Sequence[Release], shown: Sequence[Shown]) -> tuple[Shown,
     entire = [i for i, of in enumerate(shown) if of.whole]
     if not entire:
         raise InputError(
-            "none of the releases shows whole rows: nobody is known to be in all of them",
-            hint="leave out that the people are the same",
+            "none of the releases shows whole rows, so nobody can be known to be in all of them",
+            hint="leave out `--same-people`",
         )
     found = list(shown)
     for j, other in enumerate(shown):

@@ -99,7 +99,7 @@ def recognise(
     rosters = [of.qit for of, rows in zip(tables, entire, strict=True) if rows]
     if not rosters and truth is None:
         raise InputError(
-            "none of the releases shows whole rows: nobody can be found in them",
+            "none of the releases shows whole rows, so nobody can be found in them",
             hint="name the people with the truth: `discreet audit --truth FILE`",
         )
     keys, known = _kinds([*rosters, *([] if truth is None else [truth])], quasi)

@@ -91,7 +91,9 @@ def of_people(release: Release, truth: str | Path | Any) -> pa.Table:
     """
     margins, blocks = read_margins(release), layout_of(release.promise).blocks(release.promise)
     if margins is None or any(len(block) > 1 for block in blocks):
-        raise InputError("only a full permutation hides who is there", hint="name a release by `full_permutation`")
+        raise InputError(
+            "presence is defined only for releases by `full_permutation`", hint="name a release by `full_permutation`"
+        )
     found = likeliest(margins, read_truth(truth, release.promise.columns))
     nowhere = found.group < 0
     sizes = margins.sizes[found.group]

@@ -36,7 +36,7 @@ def _check_manifests(opened: Sequence[Release]) -> None:
     """Raise if manifests say that the order is another one."""
     places = {identity(release.path): place for place, release in enumerate(opened)}
     if len(places) < len(opened):
-        raise ReleaseError("a release is named twice", hint="name each release of the table once, oldest first")
+        raise ReleaseError("the same release is named twice", hint="name each release of the table once, oldest first")
     for place, release in enumerate(opened):
         before = places.get(release.promise.predecessor or "")
         if before is not None and before > place:

@@ -135,7 +135,9 @@ def workload(table: Asked, queries: int, chance: np.random.Generator) -> list[Qu
         if query is not None:
             found.setdefault(query.sql, query)
     if not found:
-        raise InputError("no question about this table has an answer to compare with", hint="compare on more rows")
+        raise InputError(
+            "no random question about this table has an answer that can be compared", hint="compare on more rows"
+        )
     return list(found.values())
 
 

@@ -133,13 +133,13 @@ def _why(rows: Numbers, ladder: Ladder, guarantee: Guarantee, lots: int) -> Guar
         most = int(ladder.most[reach - 1])
         more = counted(int((rows > most).sum()), "person has", "people have")
         advice.append(f"leave out people with many rows ({more} over {most:,}; without them it can be met)")
-    what = f"{failed.name} = {failed.threshold} cannot be met: somebody with many rows (the most are {rows.max():,})"
-    told = "no value of it works" if failed.integral else f"no {failed.name} that was tried works"
+    told = f"no {failed.name} of 2 or more works" if failed.integral else f"no {failed.name} that was tried works"
     if best is not None:
         told = f"the largest that works is {best.threshold}" if failed.integral else f"{best.threshold} works"
     return GuaranteeError(
-        f"{what} would all too probably hold a frequent value in one; {told}",
-        hint=", or ".join([*advice, "publish fewer rows of each person, like the last one"]),
+        f"{failed.name} = {failed.threshold} cannot be met: somebody with many rows (up to {rows.max():,}) is too likely"
+        f" to hold a frequent value in one of them; {told}",
+        hint=", or ".join([*advice, "publish fewer rows per person, for example only the last"]),
     )
 
 

@@ -221,7 +221,7 @@ def _check_private(folder: Path) -> None:
     if open_to_others:
         raise VaultError(
             f"a vault must be its owner's alone: {', '.join(open_to_others)}",
-            hint=f"run `chmod -R go-rwx {shlex.quote(str(folder))}`, and think of who could read it until now",
+            hint=f"run `chmod -R go-rwx {shlex.quote(str(folder))}`, and consider who could read it until now",
         )
 
 
@@ -247,7 +247,7 @@ def _translated(folder: Path, error: sqlite3.Error) -> VaultError:
     if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
         return VaultError(
             f"the vault `{folder}` could not be written: the disk is full or failing; {as_it_was}",
-            hint="make room and run the same again",
+            hint="make room, then run the same command again",
         )
     if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}:
         return VaultError(f"the vault `{folder}` cannot be opened or written: permission denied; {as_it_was}")
