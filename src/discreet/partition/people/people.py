@@ -137,8 +137,8 @@ def _why(rows: Numbers, ladder: Ladder, guarantee: Guarantee, lots: int) -> Guar
     if best is not None:
         told = f"the largest that works is {best.threshold}" if failed.integral else f"{best.threshold} works"
     return GuaranteeError(
-        f"{failed.name} = {failed.threshold} cannot be met: somebody with many rows (up to {rows.max():,}) is too likely"
-        f" to hold a frequent value in one of them; {told}",
+        f"{failed.name} = {failed.threshold} cannot be met: somebody with many rows (up to {rows.max():,}) is too"
+        f" likely to hold a frequent value in one of them; {told}",
         hint=", or ".join([*advice, "publish fewer rows per person, for example only the last"]),
     )
 
