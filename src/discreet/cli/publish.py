@@ -102,7 +102,7 @@ def publish(
         print(f"  plausible tables: {promise.plausible.tables}, drawn from the other files alone")
     if rules.person is None and not rules.identifiers:
         print("  assumed: that every row is a different person; the policy names no identifier to check it by")
-    print("  not promised: that nobody learns anything new (docs/promise.md says what is and what is not)")
+    print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if rules.partition == "auto" and promise.partition != rules.grouping:
         why = f"by `{rules.grouping}`, nearly everybody in a group would have held the same value"
         print(f"  grouped by `{promise.partition}`: {why}; to choose another, set `partition` in the policy")

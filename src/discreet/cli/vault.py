@@ -121,7 +121,7 @@ def release(
         print(f"  promised, of this release: {sentence}")
     for sentence in _sentences(promise.guarantee, together=True):
         print(f"  promised, of this release and of all together: {sentence}")
-    print("  not promised: that nobody learns anything new (docs/promise.md says what is and what is not)")
+    print("  not promised: that nobody learns anything new; see the page on the promise in the docs")
     if promise.growth == "insert":
         print("  not promised: of all together, anything against who knows everybody in a group and when each came")
     if stands.waiting.rows:
