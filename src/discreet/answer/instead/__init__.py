@@ -41,8 +41,8 @@ REWRITES: tuple[Rewrite, ...] = (
     uncompared,
     counted,
     plain,
-    unconditioned,
     counts,
+    unconditioned,
 )
 MOST, DEEPEST = 40, 3
 

@@ -8,33 +8,29 @@ from discreet.answer.instead.shown import Shown, columns_of, conditions, grouped
 from discreet.answer.question.grammar import conjuncts
 
 
-def filtered(select: exp.Expr, shown: Shown) -> exp.Expr | None:
-    """`AVG(CASE WHEN a THEN x END)` becomes `AVG(x) FILTER (WHERE a)`."""
-    changed = False
+def filtered(select: exp.Expr, _: Shown) -> exp.Expr | None:
+    """`AVG(CASE WHEN a THEN x END)` becomes `AVG(x) FILTER (WHERE a)`, `COUNT(x)` becomes `COUNT(*)` under a filter."""
+    found = select.transform(_filtered)
+    return found if found != select else None
 
-    def rewritten(node: exp.Expr) -> exp.Expr:
-        nonlocal changed
-        if not isinstance(node, exp.Sum | exp.Avg | exp.Count | exp.Min | exp.Max | exp.Median):
-            return node
-        case = node.this
-        if not isinstance(case, exp.Case) or case.this or len(case.args["ifs"]) != 1 or not shown.mixes(case):
-            return node
-        otherwise = case.args.get("default")
-        nothing = otherwise is None or isinstance(otherwise, exp.Null)
-        zero = isinstance(node, exp.Sum) and isinstance(otherwise, exp.Literal) and otherwise.this == "0"
-        if not nothing and not zero:
-            return node
-        [branch] = case.args["ifs"]
-        changed = True
-        where = exp.Where(this=branch.this.copy())
-        value = branch.args["true"]
-        if isinstance(node, exp.Sum) and value.is_int and int(value.name) == 1:
-            return exp.Filter(this=exp.Count(this=exp.Star()), expression=where)
-        found = exp.Filter(this=type(node)(this=value.copy()), expression=where)
-        return exp.func("COALESCE", found, exp.Literal.number(0)) if zero else found
 
-    found = select.transform(rewritten)
-    return found if changed else None
+def _filtered(node: exp.Expr) -> exp.Expr:
+    rows = exp.Count(this=exp.Star())
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Column) and not isinstance(node.parent, exp.Filter):
+        return exp.Filter(this=rows, expression=exp.Where(this=exp.not_(node.this.copy().is_(exp.null()))))
+    case = node.this if isinstance(node, exp.Sum | exp.Avg | exp.Count | exp.Min | exp.Max | exp.Median) else None
+    if not isinstance(case, exp.Case) or case.this or len(case.args["ifs"]) != 1:
+        return node
+    [branch], otherwise = case.args["ifs"], case.args.get("default")
+    nothing = otherwise is None or isinstance(otherwise, exp.Null)
+    zero = isinstance(node, exp.Sum) and isinstance(otherwise, exp.Literal) and otherwise.this == "0"
+    if not nothing and not zero:
+        return node
+    where, value = exp.Where(this=branch.this.copy()), branch.args["true"]
+    if isinstance(node, exp.Sum) and value.is_int and int(value.name) == 1:
+        return exp.Filter(this=rows, expression=where)
+    found = exp.Filter(this=type(node)(this=value.copy()), expression=where)
+    return exp.func("COALESCE", found, exp.Literal.number(0)) if zero else found
 
 
 def disjoint(select: exp.Expr, shown: Shown) -> exp.Expr | None:
