@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.audit.attacks.attack import RECALLS, Rate
+import discreet
+from discreet.audit.attacks.attack import RECALLS, Given, Rate
 from discreet.audit.attacks.guesses import Guesses, Scored
 
 
@@ -43,3 +44,15 @@ def test_the_best_of_several_has_a_wider_interval():
     assert (round(best.low, 4), round(best.high, 4)) == (0.046, 0.2038)  # z = 2.5758
     assert one.holds(one.low)
     assert not one.holds(one.high + 0.001)
+
+
+def test_people_of_a_holdout_are_taken_out_of_the_truth(tmp_path):
+    """As many rows of each kind; a holdout of other people leaves the truth as it is."""
+    table = pa.table({"age": [1, 1, 1, 2, 2, 3, 4, 5], "value": [1, 1, 2, 1, 2, 1, 2, 1]})
+    policy = discreet.Policy(quasi=["age"], sensitive="value", guarantee={"k": 2})
+    release = discreet.publish(table, policy, to=tmp_path / "r", seed=1)
+    out = table.take([0, 5])
+    found = Given.read(release, truth=table, holdout=out).truth
+    assert found.equals(table.take([1, 2, 3, 4, 6, 7]))
+    others = pa.table({"age": [1, 9], "value": [1, 1]})
+    assert Given.read(release, truth=table, holdout=others).truth.equals(table)

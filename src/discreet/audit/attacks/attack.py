@@ -18,11 +18,13 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from discreet.audit.metrics.truth import read_truth
 from discreet.errors import InputError
 from discreet.release import Release, open_release
+from discreet.values.coded import code, combined
 
 CERTAINTY = 0.95  # of 100 intervals, so many hold what they are about
 RECALLS = (0.01, 0.1, 1.0)  # shares of the people that an attacker picks, the surest first
@@ -107,11 +109,13 @@ class Given:
         others: Sequence[Release | str | Path] = (),
         **more: Any,
     ) -> Self:
-        """Read files or frames for attacks on a release."""
+        """Read files or frames for attacks on a release; people of the holdout are no part of the truth."""
         columns = release.promise.columns
+        private = None if truth is None else read_truth(truth, columns)
+        outside = None if holdout is None else read_truth(holdout, columns, "holdout")
         return cls(
-            None if truth is None else read_truth(truth, columns),
-            None if holdout is None else read_truth(holdout, columns, "holdout"),
+            private if private is None or outside is None else _apart(private, outside),
+            outside,
             None if population is None else read_truth(population, columns, "population"),
             None if public is None else read_truth(public, None, "public table"),
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
@@ -133,6 +137,23 @@ class Given:
                 hint="name the table that was published as the truth",
             )
         return self.truth
+
+
+def _apart(truth: pa.Table, holdout: pa.Table) -> pa.Table:
+    """The truth without the people of the holdout, as many rows of each kind, if it has them all; else as it is."""
+    try:
+        both = pa.concat_tables([truth, holdout.cast(truth.schema)])
+    except (pa.ArrowException, ValueError):
+        return truth
+    number, _ = combined([code(column).codes for column in both.columns])
+    mine, theirs = number[: len(truth)], number[len(truth) :]
+    out = np.bincount(theirs, minlength=int(number.max(initial=0)) + 1)
+    if (np.bincount(mine, minlength=out.size) < out).any():
+        return truth
+    order = np.argsort(mine, kind="stable")
+    first = np.searchsorted(mine[order], mine[order])
+    kept = order[np.arange(mine.size) - first >= out[mine[order]]]
+    return truth.take(pa.array(np.sort(kept)))
 
 
 @dataclass(frozen=True, slots=True)
