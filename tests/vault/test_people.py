@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import Policy, Vault, audit, verify
-from discreet.errors import GuaranteeError, InputError, PolicyError
+from discreet.errors import GuaranteeError, InputError, PolicyError, UnacceptedError
 from discreet.vault.safety import rule
 from release.forger import Forger
 from vault.people_attacker import counted, nowhere, surest
+from vault.people_worlds import believed, groups
 from vault.steward import dump, inspect
 
 PLAIN = {
@@ -101,6 +102,15 @@ def groups_with_values(folder):
         yield held.total(), of["most"], held
 
 
+def test_groups_of_people_are_made_without_looking(tmp_path):
+    """A vault of rows looks at values to cut, and says so; one of people does not, as `local` does not."""
+    with Vault.create(tmp_path / "people", policy(accept={})) as vault:
+        vault.append(visits(np.arange(60)))
+        assert vault.release(tmp_path / "release").warnings == ()
+    with pytest.raises(UnacceptedError, match="a vault looks at sensitive values"):
+        Vault.create(tmp_path / "rows", policy(accept={}, person=None, options={}, drop=["patient"]))
+
+
 def test_who_comes_back_more_often_than_is_reckoned_with_is_found_out(tmp_path):
     """What the attack finds where a vault that reckons with one lot takes people in again and again."""
     everybody = np.arange(60)
@@ -132,6 +142,46 @@ def test_small_lots_by_all_ways_to_hand_values_out(tmp_path, monkeypatch):
         most.append(surest(place / "vault"))
     assert max(most) <= Fraction(1, 2)
     assert max(most) > Fraction(1, 8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("promised", [{"l": 2}, {"l": 3}], ids=str)
+def test_from_the_files_of_all_releases_nobody_is_believed_beyond_one_in_l(tmp_path, monkeypatch, promised):
+    """Up to three lots of six people, most of whom come back, with as many rows each or not: every way that fits."""
+    monkeypatch.setattr(rule, "LOT", 1)
+    tried, several, surest_ = 0, 0, Fraction(0)
+    for seed in range(6):
+        place, lots = tmp_path / f"{seed}", 1 + seed % 3
+        releases, came = [], []
+        with Vault.create(place / "vault", policy(lots=lots, guarantee=promised)) as vault:
+            for lot in range(lots):
+                rows = visits(np.arange(lot, lot + 6), seed=50 * seed + lot, most=1 + seed // 3, kinds=400)
+                vault.append(rows)
+                with suppress(GuaranteeError):
+                    releases.append(vault.release(place / f"{lot}").path)
+                came.append([(each["patient"], each) for each in rows.to_pylist()])
+        if len(releases) < lots:
+            continue  # a lot waited, and went with the next
+        people = [[(who, dict(lot)[who], own) for who, own in Counter(who for who, _ in lot).items()] for lot in came]
+        surest_ = max(surest_, believed(releases, people))
+        several += len(list(groups(releases[-1]))) > lots
+        tried += 1
+    assert surest_ <= Fraction(1, promised["l"])
+    assert tried > 2
+    assert several > 0 or promised["l"] > 2
+
+
+def test_the_attacker_of_the_files_finds_who_came_back_too_often(tmp_path, monkeypatch):
+    """Four lots that a vault did not reckon with, of people with few values: it is surer than it may be."""
+    monkeypatch.setattr(rule, "LOT", 1)
+    releases, came = [], []
+    with Vault.create(tmp_path / "vault", policy(2)) as vault, mock.patch("discreet.vault.vault.check_lots"):
+        for lot in range(4):
+            rows = visits(np.arange(6), seed=lot, most=1, ill=list("aabbcc"))
+            vault.append(rows)
+            releases.append(vault.release(tmp_path / f"{lot}").path)
+            came.append([(each["patient"], each, 1) for each in rows.to_pylist()])
+    assert believed(releases, came) > Fraction(1, 2)
 
 
 def test_rows_of_a_person_that_come_apart_are_in_one_group(tmp_path):

@@ -26,6 +26,7 @@ def warned(tmp_path, **changes):
         {**FITTED, "partition": "topdown", "guarantee": {"distinct_l": 4}, "publication": "generalization"},
         {**FITTED, "partition": "local", "guarantee": {"distinct_l": 4}},
         {**FITTED, "guarantee": {"beta": 8}},
+        {**FITTED, "guarantee": {"l": 10}},
         {"partition": "full_domain", "publication": "generalization", "ordered": ["age", "zip"]},
     ],
     ids=str,
@@ -41,7 +42,7 @@ def test_who_looks_is_told(tmp_path, changes):
         {"partition": "deal"},
         {"person": "who"},
         {**FITTED, "guarantee": {"k": 4}},
-        {**FITTED, "guarantee": {"l": 10}},
+        {**FITTED, "guarantee": {"l": 10}, "partition": "mondrian"},
         {"partition": "cluster"},
         {"partition": "mondrian", "guarantee": {"l": 2}},
         {"partition": "topdown", "guarantee": {"l": 2}, "publication": "generalization"},
@@ -62,11 +63,28 @@ def test_what_it_says_to_do_works(tmp_path):
     assert publish(TABLE, accepted, to=tmp_path / "s", seed=1, strict=True).warnings[0].reason
 
 
-def test_a_small_l_stops_the_release(tmp_path):
-    policy = Policy(**PLAIN, **FITTED, guarantee={"l": 3})
-    with pytest.raises(UnacceptedError, match="`cluster` looked at sensitive values"):
-        publish(TABLE, policy, to=tmp_path / "r")
+@pytest.mark.parametrize(
+    ("partition", "guarantee"),
+    [
+        ("cluster", {"l": 3}),
+        ("cluster", {"l": 10}),
+        ("topdown", {"l": 8, "k": 9}),
+        ("full_domain", {"l": 10}),
+        ("local", {"distinct_l": 12}),
+        ("mondrian", {"beta": 8}),
+        ("mondrian", {"l": 3}),
+    ],
+)
+def test_what_is_not_attacked_stops_the_release(tmp_path, partition, guarantee):
+    keys = {**PLAIN, "partition": partition, "options": {"cuts": "fitted"}, "ordered": ["age", "zip"]}
+    with pytest.raises(UnacceptedError, match=f"`{partition}` looked at sensitive values") as refused:
+        publish(TABLE, Policy(**keys, guarantee=guarantee), to=tmp_path / "r")
     assert list(tmp_path.iterdir()) == []
+    unseen = "No attack tries that before publishing" in str(refused.value)
+    assert unseen == (partition != "mondrian" or "l" not in guarantee)
+
+
+def test_a_release_that_is_not_attacked_may_be_accepted(tmp_path):
     accepted = Policy(**PLAIN, **FITTED, guarantee={"l": 3}, accept={"looks": "only the office knows how"})
     assert publish(TABLE, accepted, to=tmp_path / "r").path.is_dir()
     blind = publish(TABLE, Policy(**PLAIN, guarantee={"l": 3}, partition="cluster"), to=tmp_path / "blind", strict=True)

@@ -5,8 +5,9 @@ for the people who are certain. So this is no warning but a `GuaranteeError`; on
 not for publication, it is a warning. Rows are attacked as if everybody knew what they look like, also where the
 publication shows boxes: a neighbour may know all people of one.
 
-Partitions whose cuts are fitted to sensitive values and cannot be attacked, or only in part, get a warning where l is
-small: that nobody was found proves nothing there. Of blind cuts there is nothing to find.
+Partitions whose cuts are fitted to sensitive values and are not attacked are refused unless the policy accepts that,
+whatever l is: nobody looked. Those that are attacked in part get a warning where l is small: that nobody was found
+proves nothing there. Of blind cuts there is nothing to find.
 Cost: that of the attack, see `audit/attacks/minimality.py`.
 """
 
@@ -39,8 +40,24 @@ def looks(draft: Draft) -> Iterator[DiscreetWarning]:
     partition = PARTITIONS.get(policy.grouping)
     if partition is None or policy.person is not None or partition.cuts(policy.options) != "fitted":
         return
-    if partition.name != "local" or not attackable(partition.name, policy.guarantee, blind=False):
-        yield from looked(f"`{policy.grouping}` looked", policy.guarantee, INSTEAD, seeded=draft.secret.seeded)
+    seeded = draft.secret.seeded
+    if not attackable(partition.name, policy.guarantee, blind=False):
+        yield from unseen(partition.name, policy.guarantee, seeded=seeded)
+    elif partition.name != "local":
+        yield from looked(f"`{policy.grouping}` looked", policy.guarantee, INSTEAD, seeded=seeded)
+
+
+def unseen(partition: str, guarantee: Mapping[str, float], *, seeded: bool) -> Iterator[DiscreetWarning]:
+    """The warning of fitted cuts that nobody attacks: whatever is promised of values, nobody knows what they tell."""
+    if guarantee.keys() - {"k"}:
+        yield DiscreetWarning(
+            LOOKS,
+            f"`{partition}` looked at sensitive values to form groups: whoever knows how it goes about it may learn "
+            "from the groups it did not form who holds a value. No attack tries that before publishing, so nobody knows"
+            " how much it tells, whatever is promised",
+            hint=f'{INSTEAD.strip()} or accept it with the reason: accept.looks = "…"',
+            refuses=not seeded,
+        )
 
 
 def looked(

@@ -5,7 +5,8 @@ shown, so its cuts can be played again (`replay`), and each one that was refused
 person is *certain* if only one value is left for its row. Attacked are the fitted cuts of `local` and of `mondrian`
 where `l` is promised, with or without `k`: of `mondrian` all cuts if every column has an order and no hierarchy, else
 the last ones in those that have. `cluster`, `topdown` and `full_domain` look as well if they are fitted, but what they
-decide depends on chance or on hierarchies: they are not attacked, which proves nothing.
+decide depends on chance or on hierarchies: they are not attacked, which proves nothing, and `publish` refuses them
+unless the policy accepts that.
 
 Source: Wong, Fu, Wang and Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007.
 Cost: rows x quasi-identifiers x log(rows).
