@@ -114,6 +114,7 @@ def test_relative_errors_on_adult(real_data, tmp_path, quasi):
         publication="permutation",
         partition="local",
         options={"cuts": "fitted"},
+        accept={"looks": "to compare with the paper"},
     )
     release = discreet.publish(people, policy, to=tmp_path / "release")
 
