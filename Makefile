@@ -57,6 +57,7 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/growing.py
 	$(BIN)/python bench/vault.py
 	$(BIN)/python bench/composition.py
+	$(BIN)/python bench/told.py
 
 # How far estimates are off on real tables, and how often two standard errors reach the truth; needs DISCREET_DATA.
 bench-estimates: $(STAMP)bench
