@@ -45,7 +45,7 @@ def people(seed: int) -> pa.Table:
 
 
 def weights() -> np.ndarray:
-    rare = 1 / np.arange(2, VALUES.size + 2)
+    rare = 1 / np.arange(4, VALUES.size + 4)
     return rare / rare.sum()
 
 
@@ -53,7 +53,7 @@ def honest(folder: Path, seed: int, **changes: object) -> Planted:
     """No leak at all."""
     table = people(seed)
     policy = discreet.Policy(**{**POLICY, **TOLD, **changes})
-    return Planted(table, discreet.publish(table, policy, to=folder / "honest").path)
+    return Planted(table, discreet.publish(table, policy, to=folder / "honest", seed=seed).path)
 
 
 def row_order(folder: Path, seed: int) -> Planted:
@@ -84,7 +84,7 @@ def duplicates(folder: Path, seed: int) -> Planted:
     """Everybody is in the table twice, as by a join gone wrong, and in two groups."""
     table = people(seed)
     policy = discreet.Policy(**{**POLICY, **TOLD, "accept": {"repeats": "this is a test"}})
-    release = discreet.publish(pa.concat_tables([table, table]), policy, to=folder / "twice").path
+    release = discreet.publish(pa.concat_tables([table, table]), policy, to=folder / "twice", seed=seed).path
     return Planted(table, release)
 
 
@@ -105,8 +105,9 @@ def frequent(folder: Path, seed: int) -> Planted:
 def overlapping(folder: Path, seed: int) -> Planted:
     """The same people are published twice, independently."""
     made = honest(folder, seed)
-    again = discreet.publish(made.table, discreet.Policy(**{**POLICY, **TOLD}), to=folder / "again").path
-    return Planted(made.table, made.release, (again,))
+    policy = discreet.Policy(**{**POLICY, **TOLD})
+    again = discreet.publish(made.table, policy, to=folder / "again", seed=seed + 1_000)
+    return Planted(made.table, made.release, (again.path,))
 
 
 def seeded(folder: Path, seed: int) -> Planted:

@@ -130,11 +130,22 @@ def test_inspect_as_json(run, desk):
     status, out, err = run("inspect", desk / "patients.csv", "--quasi", "age,sex", "--sensitive", "salary", "--json")
     told = json.loads(out)
     assert (status, err) == (0, "")
-    assert list(told) == ["name", "rows", "columns", "quasi", "sensitive", "tells", "notes", "people"]
+    first = ["name", "rows", "columns", "quasi", "sensitive", "tells", "notes", "people"]
+    assert list(told) == [*first, "risks", "combinations"]
+    assert told["risks"]["prosecutor"]["at_risk"].keys() == {"0.05", "0.09", "0.2", "0.33"}
     assert (told["name"], told["rows"], len(told["columns"])) == ("patients", 2_000, 9)
-    assert list(told["columns"][0]) == ["name", "kind", "distinct", "missing", "unique", "suggestion"]
+    assert list(told["columns"][0]) == [
+        "name",
+        "kind",
+        "distinct",
+        "missing",
+        "unique",
+        "suggestion",
+        "suggested",
+        "why",
+    ]
     assert list(told["quasi"]) == ["quasi", "combinations", "unique", "below_5", "risk"]
-    assert list(told["sensitive"]) == ["sensitive", "distinct", "top_share", "largest_l"]
+    assert list(told["sensitive"]) == ["sensitive", "distinct", "top_share", "largest_l", "possible", "ranges"]
     plain = json.loads(run("inspect", desk / "patients.csv", "--json")[1])
     assert (plain["quasi"], plain["sensitive"], plain["tells"]) == (None, None, [])
 

@@ -36,6 +36,14 @@ def shown(risks: Risks) -> Iterator[str | Shown]:
     """Sentences and tables, in order."""
     yield f"Risks of {risks.records:,} records in {risks.classes:,} classes that look the same"
     yield ""
+    yield from attackers(risks)
+    if risks.worst:
+        yield from _worst(risks)
+    yield from risks.notes
+
+
+def attackers(risks: Risks) -> Iterator[str | Shown]:
+    """How much each attacker risks to find, who is unique, and what is measured."""
     yield Shown(
         ("attacker", *(f"above {limit:g}" for limit in THRESHOLDS), "highest", "average"),
         (
@@ -52,9 +60,6 @@ def shown(risks: Risks) -> Iterator[str | Shown]:
             f" {of.of_records:.1%} of the records are theirs"
         )
     yield _measured(risks)
-    if risks.worst:
-        yield from _worst(risks)
-    yield from risks.notes
 
 
 def _cells(of: AtRisk) -> Iterator[str]:

@@ -14,8 +14,12 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from discreet.errors import InputError
+from discreet.risk.risks import Risks
 from discreet.table.looks import looks
+from discreet.table.possible import PossibleL, PossibleRange, of_l, of_ranges
 from discreet.table.read import read
+from discreet.table.risks import Combination, riskiest, risks
+from discreet.table.roles import suggested
 from discreet.table.summary import Grid, summary
 from discreet.table.table import RELATION, Table
 from discreet.table.telling import Telling, tellings
@@ -27,7 +31,7 @@ from discreet.words import aligned, nearest
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """One column: its kind, its distinct and missing values, the rows that alone hold their value."""
+    """One column: its kind, its distinct and missing values, the rows that alone hold their value; perhaps a role."""
 
     name: str
     kind: str
@@ -35,6 +39,8 @@ class ColumnProfile:
     missing: int
     unique: int
     suggestion: str
+    suggested: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,8 @@ class SensitiveProfile:
     distinct: int
     top_share: float
     largest_l: int
+    possible: tuple[PossibleL, ...] = ()
+    ranges: tuple[PossibleRange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -68,7 +76,8 @@ class Profile:
 
     `tells` has what each quasi-identifier tells of the sensitive value, and two or three that tell more. `notes` say
     which columns may be something else than what they were read as. `people` is how many there are, where they may have
-    several rows: then what is said of quasi-identifiers is about people.
+    several rows: then what is said of quasi-identifiers is about people. `risks` are what the quasi-identifiers risk,
+    and `combinations` the few columns that single people out most.
     """
 
     name: str
@@ -79,6 +88,8 @@ class Profile:
     tells: tuple[Telling, ...] = ()
     notes: tuple[str, ...] = ()
     people: int | None = None
+    risks: Risks | None = None
+    combinations: tuple[Combination, ...] = ()
 
     def __repr__(self) -> str:
         lines: list[str] = []
@@ -133,6 +144,9 @@ def profile(
     table.hold(table.names())
     columns = tuple(_column(table, column) for column in table.columns)
     spared = harmless if sensitive else ()
+    kept = _spared(table.codes(sensitive), spared) if sensitive and spared else None
+    known = [name for name in quasi if table[name].kind is not None] if table.rows else []
+    held = sensitive if sensitive and table[sensitive].kind is not None else None
     return Profile(
         table.name,
         table.rows,
@@ -142,6 +156,8 @@ def profile(
         tellings(table, quasi, sensitive, among=_looked_at(table, sensitive, person, spared)) if sensitive else (),
         tuple(_notes(table)),
         None if person is None else _integers(table, exp.select(_people(person)).from_(RELATION))[0],
+        risks(table, known, sensitive=held, spared=kept, person=person) if known else None,
+        riskiest(table, known) if known and person is None else (),
     )
 
 
@@ -203,6 +219,7 @@ def _column(table: Table, column: Column) -> ColumnProfile:
         _tally([column.name]).subquery("t")
     )
     distinct, missing_rows, unique = _integers(table, query)
+    role = suggested(column.name, column.kind or "not supported", table.rows, distinct, unique)
     return ColumnProfile(
         column.name,
         column.kind or f"not supported ({column.type})",
@@ -210,6 +227,8 @@ def _column(table: Table, column: Column) -> ColumnProfile:
         missing_rows,
         unique,
         _suggest(column, table.rows, distinct, unique),
+        role.role,
+        role.why,
     )
 
 
@@ -244,4 +263,11 @@ def _sensitive(table: Table, sensitive: str, person: str | None, harmless: Seque
     most = 1
     if person is not None:
         (most,) = _integers(table, exp.select("COALESCE(MAX(n), 1)").from_(_tally([person]).subquery("t")))
-    return SensitiveProfile(sensitive, distinct, top / rows if top else 0.0, rows // (top * most) if top else 0)
+    possible: tuple[PossibleL, ...] = ()
+    ranges: tuple[PossibleRange, ...] = ()
+    if person is None and table[sensitive].kind is not None:
+        codes = table.codes(sensitive)
+        possible = of_l(codes.counts() if not harmless else codes.counts()[~_spared(codes, harmless)])
+        ranges = of_ranges(codes)
+    largest = rows // (top * most) if top else 0
+    return SensitiveProfile(sensitive, distinct, top / rows if top else 0.0, largest, possible, ranges)

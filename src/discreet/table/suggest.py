@@ -6,33 +6,24 @@ the file is written is no suggestion, and stands there as it was found.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from discreet.table.faults import likely_separator
 from discreet.table.looks import Look, looks, marks
 from discreet.table.profile import ColumnProfile, profile
 from discreet.table.read import read
+from discreet.table.roles import Role, suggested
 from discreet.table.table import Table
 from discreet.table.text_file import likely_encoding, separator_of
 from discreet.values.toml import as_toml
 from discreet.values.written import Csv
 from discreet.visible import in_a_line
 
-Role: TypeAlias = Literal["identifiers", "quasi", "sensitive", "drop"]
 LETTERS = {"x", "X"}  # marks among numbers, but not among texts
 USUAL = 10  # the l that is suggested where the column allows twice as much
-NAMES: Mapping[Role, re.Pattern[str]] = {
-    "identifiers": re.compile(
-        r"(?i)(^|_|\b)(name|surname|forename|id|ssn|e?mail|phone|mobile|address|street|iban|passport|licen[cs]e|uuid|person|patient)(_?(id|no|nr|number))?($|_|\b)"
-    ),
-    "sensitive": re.compile(
-        r"(?i)diagnos|disease|illness|\bill\b|salary|income|wage|earning|\bpay\b|hiv|drug|religion|debt|score|grade|credit|crime|offence|offense|vote|loan|amount|medication|treatment|result"
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +77,11 @@ def _found(path: Path) -> dict[str, Any]:
 
 
 def _roles(columns: Sequence[ColumnProfile], rows: int) -> dict[str, Role]:
-    """A role for each column: by its name, and by whether its values are nearly all different."""
+    """A role for each column; of several that may be sensitive, the first."""
     roles: dict[str, Role] = {}
     for column in columns:
-        telling = rows > 0 and column.unique / rows > 0.9 and column.kind in {"string", "integer"}
-        if column.distinct <= 1 or column.kind.startswith("not supported"):
-            roles[column.name] = "drop"
-        elif telling or (NAMES["identifiers"].search(column.name) and column.unique / max(rows, 1) > 0.5):
-            roles[column.name] = "identifiers"
-        elif column.kind == "string" and column.distinct > rows / 2:
-            roles[column.name] = "drop"  # free text, which may say who somebody is
-        elif NAMES["sensitive"].search(column.name):
-            taken = "sensitive" in roles.values()
-            roles[column.name] = "drop" if taken else "sensitive"
-        else:
-            roles[column.name] = "quasi"
+        role = suggested(column.name, column.kind, rows, column.distinct, column.unique).role
+        roles[column.name] = "drop" if role == "sensitive" and role in roles.values() else role
     return roles
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from discreet.risk.shown import Shown, attackers
 from discreet.visible import in_a_line
 
 if TYPE_CHECKING:
-    from discreet.table.profile import Profile
+    from discreet.table.profile import Profile, SensitiveProfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
     )
     for note in profile.notes:
         yield f"\n{note}"
+    yield from _roles(profile)
     if about := profile.quasi:
         of, who, rows = (profile.rows, "rows", "row") if profile.people is None else (profile.people, "people", "rows")
         share = about.unique / of if of else 0
@@ -43,6 +45,7 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
         yield f"  {about.unique:,} {who} ({share:.1%}) are unique: whoever knows these values knows the person's {rows}"
         yield f"  {about.below_5:,} {who} share their values with fewer than four others"
         yield f"  {about.combinations:,} combinations: a linked row is the right person's in {about.risk:.1%} of cases"
+        yield from _risks(profile)
     if value := profile.sensitive:
         top = f"the top one in {value.top_share:.1%} of the rows"
         yield f"\n{in_a_line(value.sensitive)}: {value.distinct:,} distinct values, {top}"
@@ -50,6 +53,7 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
             yield f"  the largest guarantee l that this column allows is {value.largest_l}"
         else:
             yield f"  all people together keep l = {value.largest_l}; groups of those with few rows may keep more"
+        yield from _possible(value)
         yield from _tells(profile, value.sensitive)
 
 
@@ -75,3 +79,58 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
     drawn = max(telling.rows for telling in profile.tells)
     if any(telling.sampled for telling in profile.tells):
         yield f"  measured on {drawn:,} rows drawn at random, and two or three columns together on fewer"
+
+
+def _roles(profile: Profile) -> Iterator[str | Grid]:
+    """Why a column may have a role, where its name or its values say something."""
+    said = [each for each in profile.columns if each.why and each.suggested != "quasi"]
+    if said:
+        yield "\nRoles that columns may have, for you to decide:\n"
+        yield Grid(["column", "role", "because"], [[each.name, each.suggested, each.why] for each in said], left=3)
+
+
+def _risks(profile: Profile) -> Iterator[str | Grid]:
+    """Risks by ARX's names, and the columns that single people out most."""
+    if (risks := profile.risks) is None:
+        return
+    yield ""
+    for part in attackers(risks):
+        yield Grid(part.columns, part.rows) if isinstance(part, Shown) else part
+    if profile.combinations:
+        yield "\nThe columns by which most rows look like no other, one, two and three of them:\n"
+        yield Grid(
+            ["known", "look like no other", "average risk"],
+            [
+                [" and ".join(each.columns), f"{each.unique:.1%}", f"{each.average:.1%}"]
+                for each in profile.combinations
+            ],
+        )
+        if profile.combinations[0].sampled:
+            yield "  measured on rows drawn at random: in the whole table fewer look like no other"
+
+
+def _possible(value: SensitiveProfile) -> Iterator[str | Grid]:
+    """What each guarantee would cost."""
+    if value.possible:
+        yield f"\nWhat a guarantee on {value.sensitive} would cost:\n"
+        yield Grid(
+            ["guarantee", "rows to leave out", "a blind guess is right", "bounds of a count among a tenth"],
+            [
+                [
+                    f"l = {each.l}",
+                    "impossible" if each.left_out is None else f"{each.left_out:.1%}",
+                    f"{each.guess:.1%}",
+                    f"{each.width:.1f} times the count",
+                ]
+                for each in value.possible
+            ],
+        )
+    if value.ranges:
+        yield ""
+        yield Grid(
+            ["guarantee", "average range of a group"],
+            [
+                [f"k = {each.k}, e = {each.e:,g}", "impossible" if each.average is None else f"{each.average:,.6g}"]
+                for each in value.ranges
+            ],
+        )

@@ -1,0 +1,46 @@
+"""Which role a column may have, and why: by its name, and by how many of its values are different. Never assigned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal["identifiers", "quasi", "sensitive", "drop"]
+NAMES: Mapping[Role, re.Pattern[str]] = {
+    "identifiers": re.compile(
+        r"(?i)(^|_|\b)(name|surname|forename|id|ssn|e?mail|phone|mobile|address|street|iban|passport|licen[cs]e|uuid|person|patient)(_?(id|no|nr|number))?($|_|\b)"
+    ),
+    "sensitive": re.compile(
+        r"(?i)diagnos|disease|illness|\bill\b|salary|income|wage|earning|\bpay\b|hiv|drug|religion|debt|score|grade|credit|crime|offence|offense|vote|loan|amount|medication|treatment|result"
+    ),
+}
+TELLING = 0.9  # of the rows alone have their value: a number or a text that names people
+LIKELY = 0.5  # the same, if the name of the column says so, too
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A role, and the reason for it."""
+
+    role: Role
+    why: str
+
+
+def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Suggested:
+    """The role that a column of `distinct` values may have, of which `unique` rows alone hold theirs."""
+    share = unique / rows if rows else 0.0
+    if kind.startswith("not supported"):
+        return Suggested("drop", "values of this type cannot be published")
+    if distinct <= 1:
+        return Suggested("drop", "all rows hold the same")
+    if share > TELLING and kind in {"string", "integer"}:
+        return Suggested("identifiers", f"{share:.0%} of the rows alone hold their value")
+    if NAMES["identifiers"].search(name) and share > LIKELY:
+        return Suggested("identifiers", f"it is named so, and {share:.0%} of the rows alone hold their value")
+    if kind == "string" and distinct > rows / 2:
+        return Suggested("drop", "it looks like free text, which may say who somebody is")
+    if NAMES["sensitive"].search(name):
+        return Suggested("sensitive", "it is named like something that people keep to themselves")
+    return Suggested("quasi", "others may know it of a person; if nobody does, it is sensitive")
