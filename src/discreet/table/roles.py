@@ -31,16 +31,25 @@ class Suggested:
 def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Suggested:
     """The role that a column of `distinct` values may have, of which `unique` rows alone hold theirs."""
     share = unique / rows if rows else 0.0
-    if kind.startswith("not supported"):
-        return Suggested("drop", "values of this type cannot be published")
-    if distinct <= 1:
-        return Suggested("drop", "all rows hold the same")
-    if share > TELLING and kind in {"string", "integer"}:
-        return Suggested("identifiers", f"{share:.0%} of the rows alone hold their value")
-    if NAMES["identifiers"].search(name) and share > LIKELY:
-        return Suggested("identifiers", f"it is named so, and {share:.0%} of the rows alone hold their value")
-    if kind == "string" and distinct > rows / 2:
-        return Suggested("drop", "it looks like free text, which may say who somebody is")
-    if NAMES["sensitive"].search(name):
-        return Suggested("sensitive", "it is named like something that people keep to themselves")
-    return Suggested("quasi", "others may know it of a person; if nobody does, it is sensitive")
+    cases: tuple[tuple[object, Role, str], ...] = (
+        (kind.startswith("not supported"), "drop", "values of this type cannot be published"),
+        (distinct <= 1, "drop", "all rows hold the same"),
+        (
+            share > TELLING and kind in {"string", "integer"},
+            "identifiers",
+            f"{share:.0%} of the rows alone hold their value",
+        ),
+        (
+            share > LIKELY and NAMES["identifiers"].search(name),
+            "identifiers",
+            f"it is named so, and {share:.0%} of the rows alone hold their value",
+        ),
+        (
+            kind == "string" and distinct > rows / 2,
+            "drop",
+            "it looks like free text, which may say who somebody is",
+        ),
+        (NAMES["sensitive"].search(name), "sensitive", "it is named like something that people keep to themselves"),
+        (True, "quasi", "others may know it of a person; if nobody does, it is sensitive"),
+    )
+    return next(Suggested(role, why) for applies, role, why in cases if applies)
