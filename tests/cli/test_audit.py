@@ -171,3 +171,49 @@ def test_a_truth_that_does_not_fit(run, shuffled, release, tmp_path):
     status, _, err = run("audit", shuffled[0].path, "--truth", tmp_path / "nothing.csv")
     assert status == 1
     assert "there is no file" in err
+
+
+@pytest.fixture(scope="module")
+def attackable(tmp_path_factory):
+    """A release, and the table that it is of, in files."""
+    folder, chance = tmp_path_factory.mktemp("attackable"), np.random.default_rng(3)
+    age = chance.integers(20, 60, 150)
+    table = pa.table({"age": age, "value": (age // 8 + chance.integers(0, 3, 150)) % 6})
+    pq.write_table(table, folder / "private.parquet")
+    policy = discreet.Policy(quasi=["age"], sensitive="value", guarantee={"l": 2})
+    return discreet.publish(table, policy, to=folder / "release", seed=1).path, folder / "private.parquet"
+
+
+def test_attacks_as_a_table_and_as_json(run, attackable):
+    release, truth = attackable
+    asked = ["audit", release, "--attack", "order", "--attack", "downcoding", "--truth", truth]
+    status, out, err = run(*asked)
+    assert (status, err) == (0, "")
+    [line] = [line.split() for line in out.splitlines() if line.startswith("order ")]
+    assert line[1] == "150"
+    assert "order: the attacker knows the quasi-identifiers of a person" in out
+    assert "downcoding does not apply: " in out
+    assert "That does not mean that the risk is low." in out
+    assert "not to be published" in out
+    status, out, _ = run(*asked, "--json")
+    order, other = json.loads(out)["attacks"]
+    assert (order["name"], order["made"], order["people"], other["made"]) == ("order", True, 150, False)
+    assert [*order["at_recall"]] == ["0.01", "0.1", "1"]
+    assert order["at_recall"]["1"]["share"] == pytest.approx(order["attacker"]["share"])
+    assert line[2] == f"{order['attacker']['share']:.1%}"
+    assert order["threat"]["wants"] == "the person's sensitive value"
+
+
+def test_attacks_that_cannot_be_made(run, attackable):
+    release, truth = attackable
+    status, out, _ = run("audit", release, "--attack", "order")
+    assert status == 1
+    assert "order could not run: without the private table nobody can say how often it is right" in out
+    status, _, err = run("audit", release, "--attack", "ordr", "--truth", truth)
+    assert (status, "did you mean `order`?" in err) == (1, True)
+    status, _, err = run("audit", release, release, "--attack", "order", "--truth", truth)
+    assert (status, "one release is attacked at a time" in err) == (1, True)
+    status, _, err = run("audit", release, "--within", "0.1")
+    assert (status, "--within goes with --attack" in err) == (1, True)
+    status, _, err = run("audit", release, "--attack", "order", "--truth", truth, "--within", "3")
+    assert (status, "a share from 0 to less than 1, got 3.0" in err) == (1, True)
