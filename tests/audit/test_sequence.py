@@ -276,7 +276,7 @@ def publish(tmp_path):
 
 def test_a_single_release_is_refused(publish):
     release = publish(patients(60, seed=1), "r")
-    with pytest.raises(ReleaseError, match="nothing to be compared with"):
+    with pytest.raises(ReleaseError, match="expected at least two releases, got one"):
         discreet.audit([release])
     with pytest.raises(InputError, match="several releases"):
         discreet.audit(release.path)

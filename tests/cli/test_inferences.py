@@ -75,7 +75,7 @@ def test_unknown_insertions(run, leaking):
 def test_nothing_is_told(run, tight):
     status, out, err = run("audit", *tight)
     assert (status, err) == (0, "")
-    assert "tell no more of anyone than one" in out
+    assert "tell no more about anybody than a single one" in out
     assert "surest" not in out
 
 

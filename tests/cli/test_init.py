@@ -103,7 +103,7 @@ def test_a_sheet(run, tmp_path):
     book = workbook(tmp_path / "t.xlsx", {"a": [["x"], [1]], "b": [["age", "wage"], [1, 2], [2, 2], [1, 3]]})
     status, _, err = run("init", book, "--to", tmp_path / "p.toml")
     assert status == 1
-    assert "it is the option --sheet" in err
+    assert "use the option --sheet" in err
     assert run("init", book, "--to", tmp_path / "p.toml", "--sheet", "b")[0] == 0
     assert Policy.load(confirmed(tmp_path / "p.toml")).excel == {"sheet": "b"}
 

@@ -119,7 +119,7 @@ def test_a_value_that_few_hold_is_not_told(tmp_path):
         ({"harmless": [0, 0]}, "0 stands twice"),
         ({"harmless": [0], "guarantee": {"k": 5}}, "`k` would promise the same without it; leave it out, or promise `l`"),
         ({"harmless": [0], "guarantee": {"beta": 1}}, "`beta` would promise the same without it"),
-        ({"harmless": [0], "publication": "swap", "guarantee": {"k": 2, "e": 1}}, "`swap` cannot spare values"),
+        ({"harmless": [0], "publication": "swap", "guarantee": {"k": 2, "e": 1}}, "`swap` protects every value alike"),
         (
             {"harmless": [0], "publication": "join", "join": "i", "identifiers": ["i"], "guarantee": {"k": 2, "l": 2}},
             "`join` protects every value alike; leave `harmless` out, or use `anatomy`",
@@ -130,7 +130,7 @@ def test_a_value_that_few_hold_is_not_told(tmp_path):
         ),
         ({"harmless": [0], "partition": "full_domain"}, "`full_domain` refuses cuts by what rows hold"),
         ({"harmless": [0], "partition": "mondrian", "options": {"cuts": "fitted"}}, "`mondrian` refuses cuts by what rows hold"),
-        ({"harmless": [0], "person": "p"}, "where people have several rows, every value is protected alike"),
+        ({"harmless": [0], "person": "p"}, "with `person`, every value is protected alike"),
         ({"harmles": [0]}, "did you mean `harmless`?"),
     ],
 )  # fmt: skip
@@ -164,7 +164,7 @@ def test_a_vault_refuses_it_by_name(tmp_path):
             [0] * 94 + list(range(1, 7)),
             {},
             "the value 0 of `s` is held by 94 of 100 rows (94.0%), and at most 1/2 may share a value; no l works",
-            "if whoever holds 0 needs no protection, name it in `harmless`: then the largest l that works is 6; or",
+            "if people who hold 0 need no protection, name it in `harmless`: then the largest l that works is 6; or",
         ),
         (
             [0] * 20 + [1, 2, 3, 4] * 20,
@@ -176,7 +176,7 @@ def test_a_vault_refuses_it_by_name(tmp_path):
             [0] * 50 + [1, 2, 3] * 20,
             {"guarantee": {"l": 3}},
             "the largest that works is 2",
-            "set l = 2; or if whoever holds 0 needs no protection, name it in `harmless`: then the largest l that works",
+            "set l = 2; or if people who hold 0 need no protection, name it in `harmless`: then the largest l that works",
         ),
         (
             [0] * 50 + [1] * 10 + [2] * 30,

@@ -505,7 +505,7 @@ def test_a_copy_that_is_two_releases_older_does_not_release(tmp_path):
     (tmp_path / "releases" / "2").rename(tmp_path / "moved")
     with Vault.open(tmp_path / "copy") as copy:
         copy.append(people(200, start=1_000))
-        with pytest.raises(VaultError, match=r"`.*3` is a release of this vault, which has no record of it"):
+        with pytest.raises(VaultError, match=r"`.*3` is a release of this vault, but it has no record of it"):
             copy.release(tmp_path / "releases" / "2b")
 
 

@@ -243,7 +243,7 @@ def test_a_lot_counts_people_and_waits_for_more(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"options": {"growth": "insert"}}, "to insert counts rows, and the policy has a `person`"),
+        ({"options": {"growth": "insert"}}, "`insert` counts rows and not people, but the policy has a `person`"),
         ({"person": None, "identifiers": ["patient"]}, "says in how many lots a `person` may have rows"),
         ({"options": {"lots": 0}}, "expected a whole number from 1 to 100, got 0"),
     ],
@@ -261,7 +261,7 @@ def test_rows_of_nobody_and_people_who_change(tmp_path):
     with Vault.create(tmp_path / "vault", policy()) as vault:
         with pytest.raises(InputError, match=r"1 row has no identifier \(`patient`\)") as refused:
             vault.append(nobody)
-        assert "nobody can tell whose they are" in refused.value.hint
+        assert "it cannot be known whose they are" in refused.value.hint
         with pytest.raises(
             InputError, match=r"`age` differs from row to row of \d+ people \(told apart by `patient`\)"
         ):

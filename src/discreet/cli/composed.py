@@ -66,8 +66,8 @@ def _print_notes(found: Composed) -> None:
         )
     if found.impossible:
         print(
-            f"{counted(found.impossible, 'person has', 'people have')} no value left:"
-            " somebody else in the other release, or the value changed"
+            f"{counted(found.impossible, 'person has', 'people have')} no possible value left:"
+            " it is somebody else in the other release, or the value has changed"
         )
     if found.same_people and not found.counted:
         print("how many people hold a value was not counted: values changed, or there are too many cases")
