@@ -31,6 +31,9 @@ def compare(
     learned: Annotated[
         bool, typer.Option("--learned", help="Fit a model to every release that shows rows, and ask by it as well.")
     ] = False,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Attack every release as well, and tell of the worst attacker; slow.")
+    ] = False,
     chart: Annotated[Path | None, typer.Option(help="Draw a chart into this .png or .svg file.")] = None,
     memory_limit: Annotated[
         str | None, typer.Option(help="How much memory to use before spilling to disk, like 8GB.")
@@ -66,6 +69,7 @@ def compare(
                 "seed": seed,
                 "public": public,
                 "learned": learned,
+                "attack": attack,
                 "progress": step,
             }
             if swept is not None:

@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet.comparison.attacked import Attacked
 
 NOTE = "These are statistics of the private table: they are for its steward, and not to be published."
 COLUMNS = (
@@ -25,7 +29,7 @@ class Outcome:
     smallest error. `outside` counts truths outside the bounds: there must be none. `vague` is the share of counts,
     not exact, whose low is 0. `loss` is the normalised certainty penalty as a share; `dm` the discernibility;
     `share` the largest that one sensitive value has of a group. Times are in seconds: to publish, and the median to
-    answer a question. `unanswered` says why questions had no answer.
+    answer a question. `unanswered` says why questions had no answer. `attacked` is the worst attacker, if asked for.
     """
 
     method: str
@@ -50,6 +54,7 @@ class Outcome:
     suppressed: int = 0
     publish_seconds: float | None = None
     query_seconds: float | None = None
+    attacked: Attacked | None = None
 
     @property
     def name(self) -> str:
@@ -87,6 +92,8 @@ class Outcome:
             found.append(f"{self.suppressed:,} rows were suppressed")
         if self.outside:
             found.append(f"{self.outside:,} of {self.answered:,} truths lie outside the bounds: a mistake of ours")
+        if self.attacked is not None:
+            found.append(self.attacked.told())
         if self.useless is not None:
             found.append(f"of no use for such questions: {self.useless}")
         return [f"{self.name}: {remark}" for remark in found]

@@ -16,6 +16,7 @@ import pyarrow as pa
 from discreet.audit.metrics import metrics
 from discreet.audit.utility.answered import answers, summed_up, valid
 from discreet.audit.utility.workload import Query
+from discreet.comparison.attacked import worst_attacker
 from discreet.comparison.comparison import Comparison, Outcome
 from discreet.comparison.methods import Method, method, plainest, sensible
 from discreet.comparison.sweep import Sweep
@@ -59,6 +60,7 @@ def compare(
     seed: int | None = None,
     public: Any = None,
     learned: bool = False,
+    attack: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Publish `table` by several `methods`, at the guarantee of `policy`, and ask each the same random questions.
@@ -66,8 +68,9 @@ def compare(
     A method is written `publication/partition`, like `anatomy/local`; unless they are named, all sensible ones are
     compared. The publication and the partition of the policy do not matter; columns, hierarchies and
     options do. Where several estimators are valid, each has an outcome; `learned` only if it is asked for, because a
-    model has to be fitted. `public` is the public table of a join. With a `seed` the questions and the groups are the
-    same again.
+    model has to be fitted. With `attack`, each release is attacked by all who guess sensitive values from it alone, and
+    the worst of them is told. `public` is the public table of a join. With a `seed` the questions and the groups are
+    the same again.
     What comes out are statistics of the private table, and not to be published; the releases are deleted.
     `progress` is told the name of each method as its turn comes.
     """
@@ -77,7 +80,9 @@ def compare(
         if chosen is None:
             chosen = sensible(policy, private.columns, public=others is not None)
         asked = _asked(private, policy, chosen, queries, seed, progress)
-        return _compared(private, others, policy, chosen, asked, seed, learned=learned, progress=progress)
+        return _compared(
+            private, others, policy, chosen, asked, seed, learned=learned, attack=attack, progress=progress
+        )
 
 
 def sweep(
@@ -91,6 +96,7 @@ def sweep(
     seed: int | None = None,
     public: Any = None,
     learned: bool = False,
+    attack: bool = False,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sweep:
     """Compare methods at several `thresholds` of the guarantee called `name`, with the same questions at each.
@@ -108,7 +114,8 @@ def sweep(
     with _tables(table, public, policy) as (private, others):
         asked = _asked(private, steps[0], chosen, queries, seed, progress)
         found = [
-            _compared(private, others, each, chosen, asked, seed, learned=learned, progress=progress) for each in steps
+            _compared(private, others, each, chosen, asked, seed, learned=learned, attack=attack, progress=progress)
+            for each in steps
         ]
     return Sweep(name, tuple(found))
 
@@ -154,12 +161,13 @@ def _compared(
     seed: int | None,
     *,
     learned: bool,
+    attack: bool,
     progress: Callable[[str], None],
 ) -> Comparison:
     outcomes: list[Outcome] = []
     for each in chosen:
         progress(each.name)
-        outcomes += _tried(each, table, public, policy, asked, seed, learned=learned)
+        outcomes += _tried(each, table, public, policy, asked, seed, learned=learned, attack=attack)
     name, guarantee = policy.name or table.name, dict(policy.guarantee)
     return Comparison(name, table.rows, guarantee, len(asked), tuple(outcomes), _limit(table, policy))
 
@@ -183,6 +191,7 @@ def _tried(
     seed: int | None,
     *,
     learned: bool,
+    attack: bool,
 ) -> list[Outcome]:
     """What a method comes to by each estimator, or why it does not fit."""
     try:
@@ -202,6 +211,8 @@ def _tried(
                 if certain:  # only a seed let it pass
                     return [Outcome(method=tried.name, refused=certain[0])]
                 told = _told(tried.name, release, seconds)
+                if attack:
+                    told = replace(told, attacked=worst_attacker(release, table))
                 return [
                     _measured(replace(told, estimator=each), release, asked) for each in valid(release, learned=learned)
                 ]
