@@ -8,16 +8,17 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate.accelerator import Choice
-from discreet.answer.answer import SWAPPED, Answer
-from discreet.answer.estimators import Estimated, Estimator, check_known, chosen
+from discreet.answer.answer import DRAWN, SWAPPED, Answer
+from discreet.answer.estimators import Estimator, check_known, chosen
 from discreet.answer.estimators.columns import is_number
 from discreet.answer.estimators.estimator import OfAnything
+from discreet.answer.estimators.learned.select import AnySelect
 from discreet.answer.given import read_given, told_unused
 from discreet.answer.instead import Shown, instead
 from discreet.answer.left_out import LeftOut, about
@@ -32,7 +33,13 @@ from discreet.answer.plan.shapes import MARK, abstracted, shape
 from discreet.answer.prepared import Asking, Hurry, Prepared
 from discreet.answer.question.own import Own
 from discreet.answer.question.parse import names_of, read_question
-from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, Question
+from discreet.answer.question.question import ENDS, Question
+from discreet.answer.statement.ask import Asking as Statements
+from discreet.answer.statement.ask import core_questions, outline
+from discreet.answer.statement.exact import NOTE, columns_shown, run_exact
+from discreet.answer.statement.read import read_statement
+from discreet.answer.statement.statement import Statement
+from discreet.answer.told import Told, made_by, possibly_nobody
 from discreet.engines import connect
 from discreet.errors import EngineError, QueryError, ReleaseError
 from discreet.release.layouts import layout_of
@@ -49,7 +56,8 @@ ACROSS_BOXES = (
     ("the estimate takes all values of a label as equally likely; nothing in the release says that they are",),
 )  # what an estimate stands on where a condition cuts through boxes; see `Matches.cut`
 
-NOBODY_MATCHES = ("nobody matches", "somebody does")
+_Way: TypeAlias = Callable[..., type[Estimator]]  # which estimator, given whether rows are counted
+_Owns: TypeAlias = Mapping[str, Own]
 UNSTATED = "the release does not state by what chance rows came to their groups: `even` is its only estimator"
 
 
@@ -123,41 +131,44 @@ class Session:
         advised = self._advised(sql, generalized=generalized, own=own)
         with self._lock, within(self._engine, timeout, progress) as hurry, advised:
             self._check_open()
-            people = CountOfPeople.read(sql, self.release.promise)
-            if people is not None:
-                counted = self._people(sql, people, generalized=generalized, estimator=estimator)
-                return replace(counted, notes=(*counted.notes, *told_unused(given)))
             matches = self.matches(generalized=generalized)
-            way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
+            way = partial(chosen, estimator, self.release.promise)
             try:
-                prepared = self._prepare(sql, matches, own)
+                read = self._read(sql, matches, own)
             except QueryError as error:
-                return self._beyond(sql, self._estimator(way), given, hurry, error)
-            with _computed():
-                self._put_beside(prepared.question.beside)
-                estimated = self._estimator(way).answer(self._asking(prepared, matches, hurry))
-        question, result = prepared.question, estimated.table
-        width = sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
-        possibly = self._left_out.notes(question) if self._left_out.most != 0 else _notes(question, result, width)
+                return self._beyond(sql, matches, way, own, given, hurry, error)
+            told = self._told(read, matches, way, hurry)
+            return told.answer(sql, *told_unused(given, {each.name.lower() for each in told.question.beside}))
+
+    def _read(self, sql: str, matches: Matches, own: _Owns | None = None) -> CountOfPeople | Prepared:
+        people = CountOfPeople.read(sql, self.release.promise)
+        return self._prepare(sql, matches, own) if people is None else people
+
+    def _statement(self, sql: str, matches: Matches, own: _Owns | None = None) -> Statement | None:
+        """A statement whose core questions can all be answered."""
+        with _not_too_deep():
+            statement = read_statement(sql, self.release.promise, matches.blocks)
+            for each in core_questions(statement):
+                self._read(each, matches, own)
+        return statement
+
+    def _told(self, read: CountOfPeople | Prepared, matches: Matches, way: _Way, hurry: Hurry) -> Told:
+        """Answer a core question."""
+        if isinstance(read, CountOfPeople):
+            return self._people(read, matches, way)
+        estimator = way(counted=isinstance(matches, Counted))
+        with _computed():
+            self._put_beside(read.question.beside)
+            estimated = self._estimator(estimator).answer(self._asking(read, matches, hurry))
+        question, result = read.question, estimated.table
+        possibly = self._left_out.notes(question) if self._left_out.most != 0 else possibly_nobody(question, result)
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
-        basis = way.basis if matches.columns else SWAPPED
-        estimators = _estimators(question, matches, basis.estimator, estimated)
+        basis = estimator.basis if matches.columns else SWAPPED
+        estimators = made_by(question, matches, basis.estimator, estimated)
         older = isinstance(matches, Counted) and self.release.promise.estimator is None
         unstated = (UNSTATED,) * (older and {*estimators.values()} != {"exact"})
         told = (*about(self.release.promise, self._left_out, question), *unstated, *estimated.notes)
-        return Answer(
-            sql,
-            result.select(range(width)),
-            prepared.sql,
-            (
-                *told,
-                *possibly,
-                *ACROSS_BOXES[cut],
-                *told_unused(given, {each.name.lower() for each in question.beside}),
-            ),
-            basis,
-            estimators,
-        )
+        return Told(question, result, read.sql, (*told, *possibly, *ACROSS_BOXES[cut]), basis, estimators)
 
     @contextmanager
     def _advised(self, sql: str, *, generalized: bool | Given, own: Mapping[str, Own] | None = None) -> Iterator[None]:
@@ -174,7 +185,11 @@ class Session:
     def _answers(self, sql: str, matches: Matches, own: Mapping[str, Own] | None = None) -> bool:
         """Whether a question would be answered, with bounds."""
         try:
-            return CountOfPeople.read(sql, self.release.promise) is not None or bool(self._prepare(sql, matches, own))
+            return self._read(sql, matches, own) is not None
+        except QueryError:
+            pass
+        try:
+            return self._statement(sql, matches, own) is not None
         except QueryError:
             return False
 
@@ -196,14 +211,55 @@ class Session:
         return float(low) if low is not None and low == high else None
 
     def _beyond(
-        self, sql: str, estimator: Estimator, given: Mapping[str, pa.Table], hurry: Hurry, error: QueryError
+        self,
+        sql: str,
+        matches: Matches,
+        way: _Way,
+        own: _Owns,
+        given: Mapping[str, pa.Table],
+        hurry: Hurry,
+        error: QueryError,
     ) -> Answer:
-        """Answer a question that has no bounds, if the estimator can; else it is refused as it was."""
+        """Answer what is no core question: computed from several of them, exact, or by an estimator of anything."""
+        statement = None
+        try:
+            statement = self._statement(sql, matches, own)
+        except QueryError as refused:
+            error = refused
+        if statement is not None:
+            used: set[str] = set()
+
+            def ask(text: str) -> Told:
+                told = self._told(self._read(text, matches, own), matches, way, hurry)
+                used.update(each.name.lower() for each in told.question.beside)
+                return told
+
+            asking = Statements(self._engine, self._left_out, ask)
+            basis = way(counted=isinstance(matches, Counted)).basis if matches.columns else SWAPPED
+            with _computed():
+                answer = asking.answer(sql, statement, basis)
+            return replace(answer, notes=(*answer.notes, *told_unused(given, used)))
+        shown = columns_shown(sql, self.release.promise, matches, given)
+        if shown is not None:
+            return self._exact(sql, *shown, given, error)
+        estimator = self._estimator(way(counted=isinstance(matches, Counted)))
         if not isinstance(estimator, OfAnything):
             raise error
         with _computed():
             answer = estimator.beyond(sql, given, hurry)
         return replace(answer, notes=(*about(self.release.promise, self._left_out, None), *answer.notes))
+
+    def _exact(
+        self, sql: str, asked: AnySelect, shown: list[str], given: Mapping[str, pa.Table], error: QueryError
+    ) -> Answer:
+        """Run any SELECT over the quasi-identifiers that are shown as they are; one that fails is refused as it was."""
+        try:
+            self._make({"qit": self._base["qit"]})
+            result = run_exact(self._engine, asked, shown, given)
+        except EngineError:
+            raise error from None
+        told = (*about(self.release.promise, self._left_out, None), NOTE, *told_unused(given, asked.sources))
+        return Answer(sql, result, asked.sql, told)
 
     def _asking(self, prepared: Prepared, matches: Matches, hurry: Hurry = lambda _: None) -> Asking:
         accelerator = self._accelerator if isinstance(matches, Counted) else None
@@ -215,48 +271,68 @@ class Session:
             self._estimators[way] = way.of(self._engine, self.release)
         return self._estimators[way]
 
-    def _people(self, sql: str, asked: CountOfPeople, *, generalized: bool | Given, estimator: str | None) -> Answer:
+    def _people(self, asked: CountOfPeople, matches: Matches, way: _Way) -> Told:
         """Count people and not rows."""
-        chosen(estimator, self.release.promise, counted=False)
-        if generalized is not False:
+        way(counted=False)
+        if matches is not self._own:
             raise QueryError("boxes tell no people apart", hint="ask for COUNT(*), or of the release as it is")
         with _computed():
             self._make({name: self._base[name] for name in ("qit", "st")})
             result, query = asked.answer(self._engine)
         notes = tuple(about(self.release.promise, self._left_out, asked.question))
-        return Answer(sql, result, query, notes, estimators={asked.question.aggregates[0].name: "even"})
+        return Told(asked.question, result, query, notes, DRAWN, {asked.question.aggregates[0].name: "even"})
 
     def explain(self, sql: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
         """The statements that make a question's tables from the files, its guards, and the query that answers it."""
         check_known(estimator)
         with self._lock, self._advised(sql, generalized=generalized):
             self._check_open()
-            if CountOfPeople.read(sql, self.release.promise) is not None:
-                raise QueryError(
-                    "how people are counted is not one query", hint="see `sql` of the answer for what is read"
-                )
             matches = self.matches(generalized=generalized)
             way = chosen(estimator, self.release.promise, counted=isinstance(matches, Counted))
             try:
-                prepared = self._prepare(sql, matches)
+                return self._explained([sql], matches, way)
             except QueryError:
-                found = self._estimator(way)
-                if isinstance(found, OfAnything):
-                    return found.spelled(sql)
-                raise
-            statements = [
-                exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
-                for name, table in {**self._files(), **prepared.plan.tables}.items()
-            ]
-            made = (f"{each.sql(dialect=self._engine.dialect, pretty=True)};" for each in statements)
+                return self._explained_beyond(sql, matches, way)
+
+    def _explained_beyond(self, sql: str, matches: Matches, way: type[Estimator]) -> str:
+        """What is run for what is no core question."""
+        try:
+            statement = self._statement(sql, matches)
+        except QueryError:
+            statement = None
+        if statement is not None:
+            return "\n".join([self._explained([*core_questions(statement)], matches, way), outline(statement)])
+        shown = columns_shown(sql, self.release.promise, matches, ())
+        if shown is not None:
+            return f"-- run on the quasi-identifiers as the release shows them\n{shown[0].sql};"
+        found = self._estimator(way)
+        if isinstance(found, OfAnything):
+            return found.spelled(sql)
+        self._read(sql, matches)
+        raise QueryError("the question cannot be explained", hint="ask it")
+
+    def _explained(self, questions: Sequence[str], matches: Matches, way: type[Estimator]) -> str:
+        """The tables of core questions, then what each of them runs."""
+        every = [self._read(each, matches) for each in questions]
+        prepared = [each for each in every if isinstance(each, Prepared)]
+        if len(prepared) < len(every):
+            raise QueryError("how people are counted is not one query", hint="see `sql` of the answer for what is read")
+        tables = {name: table for each in prepared for name, table in each.plan.tables.items()}
+        statements = [
+            exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
+            for name, table in {**self._files(), **tables}.items()
+        ]
+        made = [f"{each.sql(dialect=self._engine.dialect, pretty=True)};" for each in statements]
+        faster = isinstance(matches, Counted) and self._accelerator is not None and self._accelerator.pays
+        note = ["-- asked of this release, a compiled pass computes the same in place of this query"] * faster
+        for each in prepared:
             guards = (
                 f"-- not answered if this is above {guard.most:,}\n{query};"
-                for guard, query in zip(prepared.plan.guards, prepared.guards, strict=True)
+                for guard, query in zip(each.plan.guards, each.guards, strict=True)
             )
-            faster = isinstance(matches, Counted) and self._accelerator is not None and self._accelerator.pays
-            note = ["-- asked of this release, a compiled pass computes the same in place of this query"] * faster
-            more = self._estimator(way).explain(self._asking(prepared, matches))
-            return "\n".join([*made, *guards, *note, f"{prepared.sql};", *more])
+            more = self._estimator(way).explain(self._asking(each, matches))
+            made += [*guards, *note, f"{each.sql};", *more]
+        return "\n".join(made)
 
     def run(self, query: exp.Expr, matches: Matches | None = None) -> pa.Table:
         """Run a query over the tables that questions are answered from, whichever it needs."""
@@ -431,31 +507,3 @@ def _not_too_deep() -> Iterator[None]:
         yield
     except RecursionError:
         raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None
-
-
-def _notes(question: Question, result: pa.Table, width: int) -> Iterator[str]:
-    """Say where the bounds hold only if at least one person matches."""
-    for number, aggregate in enumerate(question.aggregates):
-        if aggregate.function in COUNTS:
-            continue
-        least = result.column(width + number).to_pylist()
-        nobody = [low is None for low in result.column(f"{aggregate.name}{ENDS['low']}").to_pylist()]
-        perhaps = sum(rows == 0 and not none for rows, none in zip(least, nobody, strict=True))
-        who, does = ("fewer than two people match", "two do") if aggregate.function in OF_A_SAMPLE else NOBODY_MATCHES
-        if any(nobody):
-            yield f"{aggregate.name}: in {_rows(sum(nobody), result)} {who}"
-        if perhaps:
-            then = "that counts as a sum of 0" if aggregate.function == "sum" else f"the bounds hold if {does}"
-            yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly {who}; {then}"
-
-
-def _estimators(question: Question, matches: Matches, name: str, estimated: Estimated) -> dict[str, str]:
-    """What each aggregate was estimated by; those that the rows as they are tell are `exact`."""
-    return {
-        each.name: "exact" if matches.exact and question.untouched(each) else estimated.others.get(number, name)
-        for number, each in enumerate(question.aggregates)
-    }
-
-
-def _rows(number: int, result: pa.Table) -> str:
-    return "this row" if len(result) == 1 else f"{number} of {len(result)} rows"

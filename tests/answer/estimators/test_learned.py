@@ -17,6 +17,7 @@ import pytest
 from pyarrow import csv
 
 from discreet import ask, open_release
+from discreet.answer.answer import Answer
 from discreet.answer.estimators.learned import closed, learned, matched
 from discreet.answer.session import Session
 from discreet.errors import QueryError
@@ -41,6 +42,12 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
 def on_tables(release: Release, sql: str) -> list[list[tuple[Any, ...]]]:
     """What a query gives on each plausible table, by DuckDB alone."""
     return [engine.sql(sql).fetchall() for engine in engines(release.path)]
+
+
+def beyond(release: Release, sql: str, tables: dict[str, pa.Table] | None = None) -> Answer:
+    """Any SELECT by plausible tables, also one that has bounds and is therefore answered otherwise."""
+    release.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30", estimator="learned")
+    return release.session._estimator(learned.Learned).beyond(sql, tables or {}, lambda _: None)
 
 
 @cache
@@ -209,7 +216,7 @@ ANYTHING = [
 
 @pytest.mark.parametrize(("sql", "keys"), ANYTHING)
 def test_rows_are_matched_by_their_keys(sql: str, keys: int, release: Release) -> None:
-    answer = release.ask(sql, estimator="learned", tables={"Lands": LANDS})
+    answer = beyond(release, sql, {"Lands": LANDS})
     found: dict[tuple[Any, ...], list[float]] = {}
     for rows in on_tables(release, sql):
         for *key, x in rows:
@@ -242,7 +249,7 @@ def test_tables_of_ones_own(kind: str, release: Release, tmp_path: Path) -> None
 
 def test_rows_in_some_tables_say_in_how_many(release: Release) -> None:
     sql = "SELECT town, AVG(pay) AS x FROM microdata GROUP BY town HAVING AVG(pay) > 35.5"
-    answer = release.ask(sql, estimator="learned")
+    answer = beyond(release, sql)
     tables = on_tables(release, sql)
     for row in answer.rows():
         figures = [x for rows in tables for town, x in rows if town == row["town"]]
@@ -261,7 +268,7 @@ def test_nothing_and_what_is_no_number(release: Release) -> None:
     [row] = release.ask("SELECT SKEWNESS(pay) AS x FROM microdata WHERE age > 99", estimator="learned").rows()
     assert (row["x"], row["x_stderr"]) == (None, None)
     sql = "SELECT CASE WHEN AVG(pay) > 34.8 THEN 'nan'::DOUBLE ELSE 1 END AS x FROM microdata WHERE town = 'Ulm'"
-    answer = release.ask(sql, estimator="learned")
+    answer = beyond(release, sql)
     assert answer.rows()[0]["x"] == 1
     assert "x: in this row it is missing, or no number, in some tables; it is about the others" in answer.notes
 
@@ -273,7 +280,7 @@ def test_nothing_and_what_is_no_number(release: Release) -> None:
         ("SELECT age, pay FROM microdata LIMIT 3", "cannot be told apart: none of its columns is a key"),
         ("SELECT SKEWNESS(pay) FROM microdata GROUP BY town", "cannot be told apart: none of its columns is a key"),
         ("SELECT LIST(pay) FROM microdata", "holds neither numbers nor plain values"),
-        ("SELECT SKEWNESS(salary) FROM microdata", "cannot be computed: Referenced column … not found"),
+        ("SELECT SKEWNESS(salary) FROM microdata", "there is no column `salary`"),
         ("SELECT SKEWNESS(a) FROM 'people.csv'", "there is no table `people.csv`"),
         ("SELECT * FROM read_csv('/etc/passwd')", "`READ_CSV` cannot stand in FROM"),
         ("SELECT * FROM microdata, read_text('/etc/passwd')", "`READ_TEXT` cannot stand in FROM"),

@@ -228,7 +228,7 @@ def _columns(
     columns: list[Column] = []
     for item in items:
         if item.expression in numbers:
-            name = _fresh(item.alias or _label(item.expression), taken, ("",))
+            name = _fresh(item.alias or label(item.expression), taken, ("",))
             columns.append(Column(name, key=numbers[item.expression]))
             continue
         if type(item.expression) not in AGGREGATES:
@@ -241,7 +241,7 @@ def _columns(
         if argument is not None:
             check_scalar(argument)
             check_names_a_column(argument)
-        name = item.alias or "_".join(filter(None, [_word(item.expression, function), _label(argument)]))
+        name = item.alias or "_".join(filter(None, [_word(item.expression, function), label(argument)]))
         at = sided(argument) if argument is not None else "quasi"
         columns.append(Column(_fresh(name, taken, tuple(ENDS.values())), aggregate=len(aggregates)))
         aggregates.append(Aggregate(function, argument, at, columns[-1].name, fraction))
@@ -310,7 +310,8 @@ def _word(node: exp.Expr, function: Function) -> str:
     return words.get(type(node)) or whole.get(function) or function.split("_")[0]
 
 
-def _label(argument: exp.Expr | None) -> str:
+def label(argument: exp.Expr | None) -> str:
+    """The name of a column after what it holds."""
     if argument is None:
         return ""
     return (

@@ -1,0 +1,1 @@
+"""Statements: arithmetic, filters, orders and windows over the answers of core questions."""

@@ -1,0 +1,94 @@
+"""Questions about quasi-identifiers alone, where a release shows them as they are: any SELECT, run on its rows.
+
+The text is kept to the table and to what was given, and to functions that read nothing but their arguments; the engine
+sees a relation of quasi-identifiers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.answer.estimators.learned.select import AnySelect, read_select
+from discreet.answer.estimators.learned.tables import as_given
+from discreet.answer.matches import Matches
+from discreet.answer.question.grammar import SCALARS
+from discreet.engines import Engine
+from discreet.errors import QueryError
+from discreet.release.layouts.file import column, named
+from discreet.release.manifest import Promise
+
+SHOWN = "quasi-identifiers as shown"
+NOTE = "the question is about quasi-identifiers alone, which the release shows as they are: the answer is exact"
+UNSEEN = (exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.CombinedParameterizedAgg, exp.ParameterizedAgg)
+OVER = (
+    exp.Rank,
+    exp.DenseRank,
+    exp.RowNumber,
+    exp.PercentRank,
+    exp.CumeDist,
+    exp.Ntile,
+    exp.Lag,
+    exp.Lead,
+    exp.FirstValue,
+    exp.LastValue,
+    exp.NthValue,
+    exp.Exists,
+    exp.Unnest,
+)
+
+
+def columns_shown(
+    sql: str, promise: Promise, matches: Matches, given: Collection[str]
+) -> tuple[AnySelect, list[str]] | None:
+    """The question, and the columns that it is about, if it is about what is shown alone."""
+    try:
+        read = read_select(sql, promise, given)
+    except QueryError:
+        return None
+    if not read.sources & {*read.names} or read.query.find(exp.TableSample) is not None:
+        return None
+    named_ = {each.name.lower() for each in read.query.find_all(exp.Column)}
+    shown = [name for name in promise.columns if name != promise.sensitive]
+    if not matches.exact or (promise.sensitive or "").lower() in named_ or _stars(read):
+        return None
+    if matches.blocks is not None:
+        used = [name for name in shown if name.lower() in named_]
+        shown = next(
+            ([*block] for block in matches.blocks if {*used} <= {*block} and promise.sensitive not in block), []
+        )
+        if not shown:
+            return None
+    for node in read.query.walk():
+        harmless = type(node) in SCALARS or isinstance(node, (exp.AggFunc, *OVER))
+        if isinstance(node, exp.Func) and (not harmless or isinstance(node, UNSEEN)):
+            if isinstance(node.parent, exp.Table):
+                continue  # `read_select` looked at those
+            return None
+    return read, shown
+
+
+def _stars(read: AnySelect) -> bool:
+    """Whether it asks for all columns of the table, the sensitive one among them."""
+    for star in read.query.find_all(exp.Star):
+        select = star.find_ancestor(exp.Select)
+        if isinstance(star.parent, exp.Count) or select is None:
+            continue
+        sources = [select.args.get("from_"), *(select.args.get("joins") or ())]
+        if any(isinstance(each.this, exp.Table) and each.this.name.lower() in read.names for each in sources if each):
+            return True
+    return False
+
+
+def run_exact(engine: Engine, asked: AnySelect, shown: list[str], given: Mapping[str, pa.Table]) -> pa.Table:
+    """The rows of the answer; the engine has `qit`."""
+    engine.load(SHOWN, exp.select(*map(column, shown)).from_(named("qit")), keep=False)
+    try:
+        for name, table in given.items():
+            engine.load(as_given(name), table, keep=False)
+        return engine.run(asked.asked_of(SHOWN))
+    finally:
+        for name in given:
+            engine.forget(as_given(name))

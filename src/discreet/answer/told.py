@@ -1,0 +1,65 @@
+"""What a core question was answered with: the whole table, and what is to be said beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from discreet.answer.answer import Answer, Basis
+from discreet.answer.estimators import Estimated
+from discreet.answer.matches import Matches
+from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, Question
+
+NOBODY_MATCHES = ("nobody matches", "somebody does")
+
+
+@dataclass(frozen=True)
+class Told:
+    """The columns of the answer, then how many rows match each aggregate at least, and more that is not shown."""
+
+    question: Question
+    table: pa.Table
+    sql: str
+    notes: tuple[str, ...]
+    basis: Basis
+    estimators: Mapping[str, str]
+
+    def answer(self, text: str, *more: str) -> Answer:
+        """As it is shown."""
+        shown = self.table.select(range(width(self.question)))
+        return Answer(text, shown, self.sql, (*self.notes, *more), self.basis, self.estimators)
+
+
+def width(question: Question) -> int:
+    """How many columns an answer has."""
+    return sum(1 if column.aggregate is None else len(ENDS) for column in question.columns)
+
+
+def possibly_nobody(question: Question, result: pa.Table) -> Iterator[str]:
+    """Say where the bounds hold only if at least one person matches."""
+    for number, aggregate in enumerate(question.aggregates):
+        if aggregate.function in COUNTS:
+            continue
+        least = result.column(width(question) + number).to_pylist()
+        nobody = [low is None for low in result.column(f"{aggregate.name}{ENDS['low']}").to_pylist()]
+        perhaps = sum(rows == 0 and not none for rows, none in zip(least, nobody, strict=True))
+        who, does = ("fewer than two people match", "two do") if aggregate.function in OF_A_SAMPLE else NOBODY_MATCHES
+        if any(nobody):
+            yield f"{aggregate.name}: in {_rows(sum(nobody), result)} {who}"
+        if perhaps:
+            then = "that counts as a sum of 0" if aggregate.function == "sum" else f"the bounds hold if {does}"
+            yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly {who}; {then}"
+
+
+def made_by(question: Question, matches: Matches, name: str, estimated: Estimated) -> dict[str, str]:
+    """What each aggregate was estimated by; those that the rows as they are tell are `exact`."""
+    return {
+        each.name: "exact" if matches.exact and question.untouched(each) else estimated.others.get(number, name)
+        for number, each in enumerate(question.aggregates)
+    }
+
+
+def _rows(number: int, result: pa.Table) -> str:
+    return "this row" if len(result) == 1 else f"{number} of {len(result)} rows"
