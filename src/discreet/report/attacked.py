@@ -1,4 +1,4 @@
-"""Make all attacks on the release of a report; those that fit a model, on some of its groups where it is large."""
+"""Make all attacks on the release of a report; those that take long, on some of its groups where it is large."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.audit.sampled import can_be_sampled, people_of, sampled
 from discreet.release import Release
 from discreet.scratch import workplace
 
-SAMPLED = {"learner": 50_000}  # rows beyond which an attack would take minutes; it is made on so many
+SAMPLED = dict.fromkeys(("learner", "population", "proximity"), 50_000)  # rows that these are made on, at most
 SEED = 0
 
 

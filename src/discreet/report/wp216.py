@@ -27,6 +27,7 @@ INTERSECTED = "Two releases about the same people can be intersected; `discreet 
 OPEN = "Who learns from the release how values go with quasi-identifiers, or knows more, is not held to that."
 LINKAGE = ("linkage", "presence")  # attacks that find a person's record, or that there is one
 BLURRED = ("downcoding",)  # that find out what a box hides
+NEAR = ("proximity",)  # that are right of a value near the person's: no share of one value bounds them
 
 
 def answers(
@@ -77,7 +78,7 @@ def _inferring(published: Published, after: Risks, attacks: Sequence[Success | F
     if published.theorem is not None:
         bound.append(published.theorem)
     bound.append(OPEN)
-    scored = [each for each in attacks if isinstance(each, Success) and each.name not in (*LINKAGE, *BLURRED)]
+    scored = [each for each in attacks if isinstance(each, Success) and each.name not in (*LINKAGE, *BLURRED, *NEAR)]
     best = max(scored, key=lambda each: each.attacker.share - each.blind.share, default=None)
     if best is None:
         told = ["How often such guesses are right was not scored in this report."]
