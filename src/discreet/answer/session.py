@@ -26,6 +26,7 @@ from discreet.answer.limits import check_timeout, memory_of, within
 from discreet.answer.matches import Counted, Margins, Matches, Swapped
 from discreet.answer.matches.boxed import Boxed
 from discreet.answer.matches.boxes import Given, PublishedBoxes, TightBoxes
+from discreet.answer.occurring import Occurring
 from discreet.answer.people import CountOfPeople
 from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends, needed
 from discreet.answer.plan.plan import plan
@@ -46,7 +47,7 @@ from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
 from discreet.release.relations import load_file
 from discreet.release.release import Release, open_release
-from discreet.values.columns import is_ordered
+from discreet.values.columns import ARROW, is_ordered
 
 REMEMBERED = 256
 BESIDE = 16  # tables of the user's own
@@ -168,7 +169,8 @@ class Session:
         older = isinstance(matches, Counted) and self.release.promise.estimator is None
         unstated = (UNSTATED,) * (older and {*estimators.values()} != {"exact"})
         told = (*about(self.release.promise, self._left_out, question), *unstated, *estimated.notes)
-        return Told(question, result, read.sql, (*told, *possibly, *ACROSS_BOXES[cut]), basis, estimators)
+        nowhere = tuple(self._occurring.notes(question))
+        return Told(question, result, read.sql, (*nowhere, *told, *possibly, *ACROSS_BOXES[cut]), basis, estimators)
 
     @contextmanager
     def _advised(self, sql: str, *, generalized: bool | Given, own: Mapping[str, Own] | None = None) -> Iterator[None]:
@@ -279,7 +281,8 @@ class Session:
         with _computed():
             self._make({name: self._base[name] for name in ("qit", "st")})
             result, query = asked.answer(self._engine)
-        notes = tuple(about(self.release.promise, self._left_out, asked.question))
+        nowhere = self._occurring.notes(asked.question)
+        notes = (*nowhere, *about(self.release.promise, self._left_out, asked.question))
         return Told(asked.question, result, query, notes, DRAWN, {asked.question.aggregates[0].name: "even"})
 
     def explain(self, sql: str, *, generalized: bool | Given = False, estimator: str | None = None) -> str:
@@ -437,6 +440,12 @@ class Session:
                 shown = [name for side in promise.boxes or () for name in (side.low, side.high) if name is not None]
                 boxes = PublishedBoxes.of(promise.boxes or (), group, self._statistics.types, self._ends(shown))
                 return Boxed(boxes, promise.join)
+
+    @cached_property
+    def _occurring(self) -> Occurring:
+        boxes = self.release.promise.boxes or ()
+        types = {**self._statistics.types, **{each.name: ARROW[each.type] for each in boxes}}
+        return Occurring(self.release.manifest, types, self._engine.run)
 
     @cached_property
     def _tight(self) -> Boxed:

@@ -13,6 +13,7 @@ from sqlglot import exp
 from discreet.release.layouts.file import column, named
 
 if TYPE_CHECKING:
+    from discreet.release.manifest import Manifest
     from discreet.release.release import Release
 
 FEW = 50  # values that are listed
@@ -29,17 +30,24 @@ class Shown:
 
 def shown(release: Release, name: str) -> Shown:
     """What a release shows of one of its columns; of boxes, the values that their labels stand for, or their ends."""
-    manifest = release.manifest
+    found = source_of(release.manifest, name)
+    if len(found.expressions) == 1:
+        return _listed(release, found)
+    low, high = _ends(release, found)
+    return Shown((), low, high)
+
+
+def source_of(manifest: Manifest, name: str) -> exp.Select:
+    """Where a column is shown: its values as `value`, or two columns, the ends of its boxes."""
     box = next((each for each in manifest.discreet.boxes or () if each.name == name), None)
     if box is None:
         file = next(each.name for each in manifest.resources if name in each.kinds())
-        return _listed(release, exp.select(column(name).as_("value")).from_(named(f"{file} file")))
+        return exp.select(column(name).as_("value")).from_(named(f"{file} file"))
     file = next(each.name for each in manifest.resources if box.columns[0] in each.kinds())
     if box.low is not None and box.high is not None:
-        low, high = _ends(release, exp.select(column(box.low), column(box.high)).from_(named(f"{file} file")))
-        return Shown((), low, high)
+        return exp.select(column(box.low), column(box.high)).from_(named(f"{file} file"))
     mine = exp.EQ(this=column("column"), expression=exp.Literal.string(name))
-    return _listed(release, exp.select(column("value")).from_(named("labels file")).where(mine))
+    return exp.select(column("value")).from_(named("labels file")).where(mine)
 
 
 def _listed(release: Release, values: exp.Select) -> Shown:
