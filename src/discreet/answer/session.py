@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from discreet.answer.accelerate.accelerator import Choice
 from discreet.answer.answer import DRAWN, SWAPPED, Answer
-from discreet.answer.estimators import Estimator, check_known, chosen
+from discreet.answer.by_value import ByValue, asks_by_value
+from discreet.answer.estimators import Estimated, Estimator, check_known, chosen
 from discreet.answer.estimators.columns import is_number
 from discreet.answer.estimators.estimator import OfAnything
 from discreet.answer.estimators.learned.select import AnySelect
@@ -42,7 +43,7 @@ from discreet.answer.statement.read import read_statement
 from discreet.answer.statement.statement import Statement
 from discreet.answer.told import Told, made_by, possibly_nobody
 from discreet.engines import connect
-from discreet.errors import EngineError, QueryError, ReleaseError
+from discreet.errors import EngineError, InternalError, QueryError, ReleaseError
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
 from discreet.release.relations import load_file
@@ -160,7 +161,10 @@ class Session:
         estimator = way(counted=isinstance(matches, Counted))
         with _computed():
             self._put_beside(read.question.beside)
-            estimated = self._estimator(estimator).answer(self._asking(read, matches, hurry))
+            if asks_by_value(read.question, matches):
+                estimated = Estimated(self._by_value(read.question, matches))
+            else:
+                estimated = self._estimator(estimator).answer(self._asking(read, matches, hurry))
         question, result = read.question, estimated.table
         possibly = self._left_out.notes(question) if self._left_out.most != 0 else possibly_nobody(question, result)
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
@@ -392,9 +396,27 @@ class Session:
         if asked not in self._asked:
             with _computed(), _not_too_deep():
                 question = matches.check(read_question(sql, self.release.promise, matches.blocks, own))
-                prepared = self._planned(question, matches, marked=matches.opaque and MARK not in sql.lower())
+                if asks_by_value(question, matches):
+                    keys = tuple(key for key in question.keys if key.side != "quasi")
+                    some = tuple(each for each in question.columns if each.key is None)
+                    plain = replace(question, keys=keys, columns=some, order=())
+                    prepared = replace(self._planned(plain, matches, marked=False), question=question)
+                else:
+                    prepared = self._planned(question, matches, marked=matches.opaque and MARK not in sql.lower())
             _remember(self._asked, asked, prepared)
         return self._asked[asked]
+
+    def _by_value(self, question: Question, matches: Matches) -> pa.Table:
+        """Answer a question by quasi-identifiers that are shown as boxes."""
+        if not isinstance(matches, Boxed) or not isinstance(matches.boxes, PublishedBoxes):
+            raise InternalError("only published boxes are asked value by value")
+
+        def asked(each: Question) -> pa.Table:
+            prepared = self._planned(matches.check(each), matches, marked=False)
+            return self._asking(prepared, matches).direct()
+
+        seen = partial(self.run, matches=matches)
+        return ByValue(question, matches.boxes, self._engine, self._left_out, asked, seen).answer()
 
     def _put_beside(self, tables: Iterable[Own]) -> None:
         """Let the engine see tables of one's own, which stay in memory; the latest few are kept."""

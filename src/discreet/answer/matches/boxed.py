@@ -42,7 +42,7 @@ class Boxed:
         return self.boxes.cut
 
     def check(self, question: Question) -> Question:
-        check_generalized(question)
+        check_generalized(question, by_value=isinstance(self.boxes, PublishedBoxes))
         check_joined(question, self.joined)
         return question
 

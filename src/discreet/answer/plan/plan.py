@@ -128,7 +128,7 @@ def layout(context: Context) -> Relations:
         query.append("expressions", exp.alias_(key, f"by_{key.name}", copy=False))
     if context.matches.cut is not None:
         query.append("expressions", piece(f"{context.matches.cut} AS cut"))
-    return {"layout": _sorted(question, query)}
+    return {"layout": in_order(question, query)}
 
 
 Step = Callable[[Context], Relations]
@@ -166,7 +166,7 @@ def _native(aggregate: Aggregate, argument: exp.Expr) -> exp.Expr:
     return exp.PercentileCont(this=exp.cast(argument, "DOUBLE"), expression=fraction)  # decimals would be cut off
 
 
-def _sorted(question: Question, answer: exp.Select) -> exp.Select:
+def in_order(question: Question, answer: exp.Select) -> exp.Select:
     """Sorted as asked, else by the keys; cut as asked."""
     query = select(exp.Star(), source=answer.subquery("answer", copy=False))
     for order in question.order:

@@ -180,9 +180,9 @@ class TightBoxes:
                 yield axis, exp.select("*").from_(exp.values(list(cells), alias="given", columns=columns))
 
 
-def check_generalized(question: Question) -> None:
-    """Raise for a question that wants more of the quasi-identifiers than who matches."""
-    if any(key.side == "quasi" for key in question.keys):
+def check_generalized(question: Question, *, by_value: bool) -> None:
+    """Raise for a question that wants more of the quasi-identifiers than who matches, perhaps by value of a key."""
+    if not by_value and any(key.side == "quasi" for key in question.keys):
         raise QueryError(
             "a generalized table cannot be grouped by a quasi-identifier", hint="ask with a condition for each value"
         )
