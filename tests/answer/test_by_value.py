@@ -80,6 +80,11 @@ def test_other_keys_are_answered_as_conditions_are(key: str, release: Release) -
         assert [row[name] for name in names] == [pytest.approx(expect[name]) for name in names]
 
 
+def test_it_is_not_one_query(release: Release) -> None:
+    with pytest.raises(QueryError, match="once for each value of a key"):
+        release.explain("SELECT sex, COUNT(*) FROM microdata GROUP BY sex")
+
+
 def test_order_and_limit_are_kept(release: Release) -> None:
     sql = "SELECT age // 10 AS decade, SUM(pay) AS x FROM microdata GROUP BY decade ORDER BY x DESC, decade LIMIT 2 OFFSET 1"
     every = truth("SELECT age // 10 AS decade, SUM(pay) AS x FROM microdata GROUP BY decade")

@@ -213,7 +213,7 @@ def test_what_is_possible_but_not_expected(release):
 @pytest.mark.parametrize(
     ("question", "says"),
     [
-        ("SELECT age, COUNT(*) FROM microdata GROUP BY age", "cannot be grouped by a quasi-identifier"),
+        ("SELECT height, COUNT(*) FROM microdata GROUP BY height", "`height` may have too many values"),
         ("SELECT AVG(age) FROM microdata", "no values of quasi-identifiers to aggregate"),
         ("SELECT COUNT(age) FROM microdata", "no values of quasi-identifiers to aggregate"),
         ("SELECT COUNT(*) FROM microdata WHERE age_low > 3", "there is no column `age_low`"),

@@ -324,6 +324,11 @@ class Session:
         prepared = [each for each in every if isinstance(each, Prepared)]
         if len(prepared) < len(every):
             raise QueryError("how people are counted is not one query", hint="see `sql` of the answer for what is read")
+        if any(asks_by_value(each.question, matches) for each in prepared):
+            raise QueryError(
+                "boxes are asked once for each value of a key, which is not one query",
+                hint="explain it with a condition for one value, in the place of GROUP BY",
+            )
         tables = {name: table for each in prepared for name, table in each.plan.tables.items()}
         statements = [
             exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
