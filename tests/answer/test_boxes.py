@@ -170,7 +170,7 @@ def test_conditions_on_the_sensitive_column_and_keys_of_it(release):
     assert (low["s_low"], low["s_high"], low["m_low"], low["m_high"]) == (60, 100, 30, 40)
     assert (high["high"], high["n_low"], high["n_high"]) == (True, 0, 1)
     assert (high["s_low"], high["s_high"], high["m_low"], high["m_high"]) == (0, 50, 50, 50)
-    assert answer.notes == (
+    assert tuple(note for note in answer.notes if "in the release" not in note) == (
         "s: in 1 of 2 rows possibly nobody matches; that counts as a sum of 0",
         "m: in 1 of 2 rows possibly nobody matches; the bounds hold if somebody does",
     )
@@ -181,7 +181,7 @@ def test_nobody_matches(release):
     assert answer.rows() == [
         {f"{x}{end}": None for x in "nx" for end in ("", "_stderr", "_low", "_high")} | {"n_low": 0, "n_high": 0}
     ]
-    assert answer.notes == ("x: in this row nobody matches",)
+    assert tuple(note for note in answer.notes if "in the release" not in note) == ("x: in this row nobody matches",)
 
 
 def test_the_same_question_is_told_apart(release):
