@@ -96,3 +96,16 @@ def test_boxes_tell_what_they_may_hold(tmp_path: Path) -> None:
         "`age` goes from 20 to 78 in the release: 200 lies beyond",
         "`sex` has no value 'male' in the release; the nearest: 'Male'",
     ]
+
+
+def test_numbers_that_are_shown_by_labels_are_compared_as_numbers(tmp_path: Path) -> None:
+    lines = [f"{age};{'young' if age < 50 else 'old'};*" for age in range(20, 80, 2)]
+    (tmp_path / "ages.csv").write_text("\n".join(lines))
+    hierarchies = {"age": str(tmp_path / "ages.csv")}
+    options = {"publication": "generalization", "partition": "full_domain", "hierarchies": hierarchies}
+    with closing(released(tmp_path / "release", quasi=["age"], drop="rest", **options).session) as desk:
+        notes = desk.ask("SELECT COUNT(*) FROM microdata WHERE age > 31 AND age < 200 AND age <> 21").notes
+    assert [note for note in notes if "in the release" in note] == [
+        "`age` goes from 20 to 78 in the release: 200 lies beyond",
+        "`age` has no value 21 in the release; the nearest: 20, 22",
+    ]

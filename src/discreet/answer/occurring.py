@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from discreet.answer.question.question import Question
 from discreet.answer.shown import source_of
+from discreet.engines.dialect import sql_type
 from discreet.release.layouts.file import column
 from discreet.release.manifest import Manifest
 
@@ -122,6 +123,8 @@ class Occurring:
                 each[0].as_py() for each in self.run(ends.from_(source.subquery("all"))).columns
             )
             return Known(None, least, most) if some == every else Known(None)
+        value = exp.alias_(exp.cast(column("value"), sql_type(self.types[name])), "value")  # labels have texts
+        source = exp.select(value).from_(source.subquery("shown"))
         value = column("value")
         some = exp.select(exp.Count(this=exp.Distinct(expressions=[value.copy()])))
         few = self.run(some.from_(source.copy().limit(LOOKED_AT).subquery("some"))).column(0)[0].as_py() <= MOST
