@@ -14,7 +14,7 @@ from discreet.audit.sampled import can_be_sampled, people_of, sampled
 from discreet.release import Release
 from discreet.scratch import workplace
 
-SAMPLED = dict.fromkeys(("learner", "population", "proximity"), 50_000)  # rows that these are made on, at most
+SAMPLED = dict.fromkeys(("learner", "population", "proximity"), 20_000)  # rows that these are made on, at most
 SEED = 0
 
 
