@@ -32,6 +32,7 @@ def test_everybody_is_either_published_or_held_out(table, tmp_path):
     assert "holdout" not in written
     assert "held out" not in written
     assert release.verify().ok
+    assert (tmp_path / "out.parquet").stat().st_mode & 0o077 == 0, "it is the steward's"
 
 
 def test_who_is_held_out_is_chance_and_the_release_that_of_the_others(table, tmp_path):

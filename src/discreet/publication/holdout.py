@@ -49,7 +49,7 @@ def checked(share: float | None, file: str | Path | None, policy: Policy, to: Pa
 
 @contextmanager
 def parted(table: Table, policy: Policy, share: float, secret: RandomSource, to: Path) -> Iterator[Table]:
-    """The table without some of its rows, drawn at random; these are in the file, if nothing fails."""
+    """The table without some of its rows, drawn at random; these are in the file, unless something fails inside."""
     rows = table.engine.run(table.select([*dict.fromkeys((*policy.identifiers, *policy.needed))]))
     out = np.zeros(len(rows), np.bool_)
     order = np.argsort(secret.branch().words(len(rows)), kind="stable")
@@ -59,6 +59,21 @@ def parted(table: Table, policy: Policy, share: float, secret: RandomSource, to:
             f"a holdout of {share:g} of {len(rows):,} rows leaves nobody on one side", hint="choose another share"
         )
     known = {column.name: column for column in table.columns}
-    with read(rows.filter(pa.array(~out)), name=table.name) as kept:
-        yield replace(kept, columns=tuple(known[column.name] for column in kept.columns))
-    pq.write_table(rows.filter(pa.array(out)).select([*policy.needed]), to)
+    _write(rows.filter(pa.array(out)).select([*policy.needed]), to)
+    try:
+        with read(rows.filter(pa.array(~out)), name=table.name) as kept:
+            yield replace(kept, columns=tuple(known[column.name] for column in kept.columns))
+    except BaseException:
+        to.unlink()
+        raise
+
+
+def _write(rows: pa.Table, to: Path) -> None:
+    """A file that nobody but its owner can read, written before the release: one that fails costs no release."""
+    try:
+        to.touch(mode=0o600, exist_ok=False)
+        pq.write_table(rows, to)
+    except OSError as error:
+        raise InputError(
+            f"`{to}` cannot be written: {error.strerror}", hint="name a new file in a folder of your own"
+        ) from None

@@ -165,9 +165,13 @@ def _replace(path: Path, text: str, *, mode: int) -> None:
     """Write a file whole, or not at all."""
     try:
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(partial).chmod(mode)
-        Path(partial).replace(path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            Path(partial).chmod(mode)
+            Path(partial).replace(path)
+        except BaseException:
+            Path(partial).unlink()  # it may be the steward's
+            raise
     except OSError as error:
         raise InputError(f"`{path}` cannot be written: {error.strerror}", hint="name another folder") from None
