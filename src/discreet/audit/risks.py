@@ -190,7 +190,9 @@ def _beside_boxes(shown: Shown, of_box: Ints, names: Sequence[str], population: 
 def _only_size(population: Any, why: str | None = None) -> Beside | None:
     if population is None:
         return None
-    if isinstance(population, bool) or not isinstance(population, int):
+    if isinstance(population, bool):
+        raise InputError(f"`{population}` is not a population", hint="give a number of people, or a table of them")
+    if not isinstance(population, int):
         raise InputError(
             f"people of a population cannot be found in this release: {why}", hint="give its number of people instead"
         )

@@ -139,6 +139,12 @@ class Given:
         return self.truth
 
 
+def check_found(people: int) -> None:
+    """Raise if there is nobody to score with."""
+    if not people:
+        raise InputError("nobody of the truth is in the release", hint="name the table that was published")
+
+
 def _apart(truth: pa.Table, holdout: pa.Table) -> pa.Table:
     """The truth without the people of the holdout, as many rows of each kind, if it has them all; else as it is."""
     try:

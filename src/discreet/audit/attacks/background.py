@@ -21,13 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, silent
+from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, check_found, silent
 from discreet.audit.attacks.guesses import Flags, Floats, Guesses, Ints, Scored, may_guess
 from discreet.audit.attacks.learner import Learner
 from discreet.audit.attacks.looks import Looks, Votes
 from discreet.audit.attacks.shown import Shown, shown
 from discreet.audit.metrics.truth import places
-from discreet.errors import InputError
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS
 
@@ -66,8 +65,7 @@ class Background:
         drawn = self.learner.drawn(release, known, given, progress)
         progress("excluding values")
         attacked = _Attacked.of(release, known, truth)
-        if not attacked.held.size:
-            raise InputError("nobody of the truth is in the release", hint="name the table that was published")
+        check_found(attacked.held.size)
         tables, groups = Votes.of_tables(drawn.codes), Votes.of_groups(known.view)
         found = {}
         for exclude in sorted({*range(MOST + 1), given.exclude}):

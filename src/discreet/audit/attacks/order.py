@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
+from discreet.audit.attacks.attack import Given, Progress, Success, Threat, check_found, silent
 from discreet.audit.attacks.guesses import Guesses, may_guess, score
 from discreet.audit.attacks.inside import blindly
 from discreet.audit.attacks.looks import Looks, Votes
@@ -131,8 +131,7 @@ class Order:
         found = self.guesses(release, people, replace(given, truth=None), progress=progress)
         right = {name: score(release, each, truth) for name, each in found.items()}
         rates = {name: each.rate(tried=len(found)) for name, each in right.items() if each.people}
-        if not rates:
-            raise InputError("nobody of the truth is in the release", hint="name the table that was published")
+        check_found(len(rates))
         best = max(rates, key=lambda name: rates[name].share)
         success = scored(_Supposing(self, best), release, given, progress=progress, tried=len(found))
         return replace(

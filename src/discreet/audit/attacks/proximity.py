@@ -20,13 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, silent
+from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, check_found, silent
 from discreet.audit.attacks.guesses import Flags, Floats, Ints, Scored, may_guess
 from discreet.audit.attacks.learner import Learner
 from discreet.audit.attacks.looks import Looks, Votes
 from discreet.audit.attacks.scored import NO_HOLDOUT
 from discreet.audit.attacks.shown import Shown, shown
-from discreet.errors import InputError
 from discreet.learn.view import View
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS
@@ -100,8 +99,7 @@ class Proximity:
         found, inside = self.guesses(release, people, bare, progress=progress), slice(0, len(truth))
         held = _numbers(truth, release, known)
         counted = found.about(inside).seen & ~np.isnan(held)
-        if not counted.any():
-            raise InputError("nobody of the truth is in the release", hint="name the table that was published")
+        check_found(int(counted.sum()))
         mine = found.about(inside).scored(held, counted)
         blind = self.blind(release, people.slice(0, len(truth)), bare).scored(held, counted)
         holdout: Rate | None = None

@@ -8,11 +8,10 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.attacks.attack import Attack, Given, Progress, Rate, Success, silent
+from discreet.audit.attacks.attack import Attack, Given, Progress, Rate, Success, check_found, silent
 from discreet.audit.attacks.guesses import Guesses, Scored, may_guess, score
 from discreet.audit.attacks.without import without
 from discreet.audit.metrics.truth import places
-from discreet.errors import InputError
 from discreet.release import Release
 
 NO_HOLDOUT = "no holdout was given: how often it is right of people who were not in the table is not known"
@@ -38,8 +37,7 @@ def scored(attack: Guesser, release: Release, given: Given, *, progress: Progres
     found = attack.guesses(release, people, bare, progress=progress)
     inside, outside = slice(0, len(truth)), slice(len(truth), None)
     mine = score(release, found.about(inside), truth)
-    if not mine.people:
-        raise InputError("nobody of the truth is in the release", hint="name the table that was published")
+    check_found(mine.people)
     blind = score(release, attack.blind(release, people.slice(0, len(truth)), bare), truth)
     notes, holdout = (*_left_out(truth, mine), *found.notes), None
     if given.holdout is None:
