@@ -79,7 +79,7 @@ def test_a_table_has_the_same_risks_before_and_by_name():
 @pytest.mark.parametrize(
     ("column", "role", "why"),
     [
-        (("number", "integer", 100, 100, 95), "identifiers", "95% of the rows alone hold their value"),
+        (("number", "integer", 100, 100, 95), "identifiers", "95% of the rows hold a value that no other row has"),
         (("passport_no", "string", 100, 80, 60), "identifiers", "it is named so, and 60% of the rows"),
         (("worth", "float", 100, 100, 100), "quasi", "if nobody does, it is sensitive"),
         (("yearly_income", "float", 100, 100, 100), "sensitive", "people keep to themselves"),

@@ -16,7 +16,7 @@ NAMES: Mapping[Role, re.Pattern[str]] = {
         r"(?i)diagnos|disease|illness|\bill\b|salary|income|wage|earning|\bpay\b|hiv|drug|religion|debt|score|grade|credit|crime|offence|offense|vote|loan|amount|medication|treatment|result"
     ),
 }
-TELLING = 0.9  # of the rows alone have their value: a number or a text that names people
+TELLING = 0.9  # of the rows hold a value that no other has: a number or a text that names people
 LIKELY = 0.5  # the same, if the name of the column says so, too
 
 
@@ -29,7 +29,7 @@ class Suggested:
 
 
 def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Suggested:
-    """The role that a column of `distinct` values may have, of which `unique` rows alone hold theirs."""
+    """The role that a column with so many `distinct` values may have; `unique` rows hold one that no other has."""
     share = unique / rows if rows else 0.0
     cases: tuple[tuple[object, Role, str], ...] = (
         (kind.startswith("not supported"), "drop", "values of this type cannot be published"),
@@ -37,12 +37,12 @@ def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Su
         (
             share > TELLING and kind in {"string", "integer"},
             "identifiers",
-            f"{share:.0%} of the rows alone hold their value",
+            f"{share:.0%} of the rows hold a value that no other row has",
         ),
         (
             share > LIKELY and NAMES["identifiers"].search(name),
             "identifiers",
-            f"it is named so, and {share:.0%} of the rows alone hold their value",
+            f"it is named so, and {share:.0%} of the rows hold a value that no other row has",
         ),
         (
             kind == "string" and distinct > rows / 2,

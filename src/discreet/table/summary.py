@@ -112,7 +112,7 @@ def _risks(profile: Profile) -> Iterator[str | Grid]:
 def _possible(value: SensitiveProfile) -> Iterator[str | Grid]:
     """What each guarantee would cost."""
     if value.possible:
-        yield f"\nWhat a guarantee on {value.sensitive} would cost:\n"
+        yield f"\nWhat a guarantee on {in_a_line(value.sensitive)} would cost:\n"
         yield Grid(
             ["guarantee", "rows to leave out", "a blind guess is right", "bounds of a count among a tenth"],
             [
