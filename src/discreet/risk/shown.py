@@ -12,7 +12,11 @@ from discreet.words import aligned
 if TYPE_CHECKING:
     from discreet.risk.risks import Risks
 
-BY = {"table": "counted in its table", "pitman": "estimated by Pitman's model", "zayatz": "estimated by Zayatz's model"}
+BY = {  # `bench/uniques.py` prints how far off the models are
+    "table": "counted in its table",
+    "pitman": "estimated by Pitman's model, which may be far off",
+    "zayatz": "estimated by Zayatz's model, which may be far off",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def shown(risks: Risks) -> Iterator[str | Shown]:
 
 
 def attackers(risks: Risks) -> Iterator[str | Shown]:
-    """How much each attacker risks to find, who is unique, and what is measured."""
+    """The risk from each attacker, who is unique, and what is measured."""
     yield Shown(
         ("attacker", *(f"above {limit:g}" for limit in THRESHOLDS), "highest", "average"),
         (
