@@ -213,7 +213,8 @@ def test_attacks_that_cannot_be_made(run, attackable):
     assert (status, "did you mean `order`?" in err) == (1, True)
     status, _, err = run("audit", release, release, "--attack", "order", "--truth", truth)
     assert (status, "one release is attacked at a time" in err) == (1, True)
-    status, _, err = run("audit", release, "--within", "0.1")
-    assert (status, "--within goes with --attack" in err) == (1, True)
+    for way in ((), ("--risks",)):
+        status, _, err = run("audit", release, *way, "--within", "0.1")
+        assert (status, "--within goes with --attack" in err) == (1, True), way
     status, _, err = run("audit", release, "--attack", "order", "--truth", truth, "--within", "3")
     assert (status, "a share from 0 to less than 1, got 3.0" in err) == (1, True)

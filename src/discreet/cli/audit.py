@@ -112,6 +112,7 @@ def audit(
     Example: discreet audit releases/2026-10 releases/2026-11 --same-people
     """
     if risks:
+        attacks.check_none(holdout=holdout, public=public, other=other, exclude=exclude, within=within)
         figures.of_releases(releases, population, json=json, others=attack is not None or truth is not None)
         return
     if attack is not None:

@@ -43,7 +43,8 @@ class Beta(Plain):
     name: ClassVar[str] = "beta"
     promise: ClassVar[str] = "no sensitive value has more than {more} times its share of the table in any group"
     of_people: ClassVar[str] = (
-        "of nobody is a sensitive value believed more than {more} times as probably as the table as a whole tells"
+        "nobody is believed to hold a sensitive value with more than {more} times the probability that the whole table"
+        " gives it"
     )
     gap: ClassVar[str] = "that a group holds several values: one that at least 1 in {more} people hold may fill it"
     stronger: ClassVar[Literal["larger", "smaller"]] = "smaller"
@@ -106,8 +107,8 @@ class EnhancedBeta(Beta):
         "1 - ln(that share) times"
     )
     of_people: ClassVar[str] = (
-        "of nobody is a sensitive value believed more than {more} times as probably as the table as a whole tells, nor "
-        "more than 1 - ln(its share of the table) times"
+        "nobody is believed to hold a sensitive value with more than {more} times the probability that the whole table"
+        " gives it, nor more than 1 - ln(its share of the table) times"
     )
     gap: ClassVar[str] = ""  # the logarithm leaves none
 

@@ -1,4 +1,12 @@
-"""Attacks on a release, from its files alone; one per file, and all under one contract (`attack.py`)."""
+"""Attacks on a release, from its files alone; one per file, and all under one contract (`attack.py`).
+
+`_HOMES` says in which file each is. The other files are what they are made of:
+
+    shown, boxed, shuffled, looks, matched   what a release shows of its groups, and who may be which row
+    model, logit, bayes, posterior, inside   what a model says of people in such groups
+    guesses, scored, without                 guesses, and how often they are right beside other guessers
+    minimality, refusals, replay…            playing the cuts of a partition again; `publish` does so as well
+"""
 
 from __future__ import annotations
 

@@ -72,10 +72,10 @@ PROMISES = {
     ),
     "distinct_l": (FEW, "in every group, somebody holds none of any {less} sensitive values"),
     "e": ("", "in every group, somebody holds no sensitive value in any range shorter than {t}"),
-    "beta": (FREQUENT, "of nobody is a value believed more than {more} times as probably as the whole table tells"),
+    "beta": (FREQUENT, "nobody is believed to hold a value with more than {more} times its probability in the table"),
     "enhanced_beta": (
         f"{FREQUENT} OR {SURPRISING}",
-        "of nobody is a value believed more than {more} times as probably as the whole table tells, or 1 - ln p times",
+        "nobody is believed to hold a value with more than {more}, or 1 - ln p, times its probability in the table",
     ),
 }
 LARGEST = 10**12  # denominators, so that products stay within 128 bits
