@@ -263,3 +263,21 @@ def test_statements_of_one_release() -> None:
         told = release.explain("SELECT SUM(held) / SUM(age) AS x FROM microdata WHERE sex = 'f'")
         assert "part_0" in told
         assert '("part_0" / "part_1")' in told or '"part_0" / "part_1"' in told
+
+
+def test_whole_quotients_of_figures_are_cut_where_those_of_the_table_are() -> None:
+    """`//` of counts is a whole number; of a sum, which the engine sees as a fraction, both readings are inside."""
+    case = table()
+    of_counts = "COUNT(*) FILTER (WHERE held > 20) // 3 AS m0, COUNT_IF(held > 20 AND age < 3) // 2 AS m1"
+    sql = f"SELECT {of_counts}, SUM(age) // 7 AS m2, (SUM(held) + 1) // COUNT(*) AS m3 FROM microdata"
+    with case.released() as release:
+        rows = release.ask(sql).rows()
+        _check(sql, rows, truths(case, sql))
+        assert (rows[0]["m0_low"], rows[0]["m0"], rows[0]["m0_high"]) == (1, 1, 1)
+        assert rows[0]["m1"] == int(rows[0]["m1"])
+        decades = release.ask("SELECT age // 2 AS half, COUNT(*) // 2 AS n FROM microdata GROUP BY age").rows()
+        assert [(type(row["half"]), row["half"], row["n"]) for row in decades] == [
+            (int, 0, 1),
+            (int, 1, 1),
+            (int, 1, 1),
+        ]

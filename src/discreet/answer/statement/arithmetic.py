@@ -17,6 +17,7 @@ from sqlglot import exp
 from discreet.answer.statement import cells
 from discreet.answer.statement.cells import Cell, Flags, Floats, certain
 from discreet.answer.statement.conditions import CONDITIONS, Rule, Truth
+from discreet.answer.statement.division import is_whole
 
 WHOLE = (exp.DType.INT, exp.DType.BIGINT, exp.DType.SMALLINT, exp.DType.TINYINT, exp.DType.INT128, exp.DType.UBIGINT)
 SUMMED = "summed"  # the mark of a CASE that is a sum over somebody
@@ -32,13 +33,14 @@ class Arithmetic:
     rows: int
     exactly: Exactly
     within: Callable[[str, str], bool] = lambda _one, _other: False  # whether a term is never above another
+    doubtful: Callable[[exp.Expr], bool] = lambda _: False  # whether `//` in it may cut, or not
 
     def cell(self, node: exp.Expr) -> Cell:
         """What is known of an expression."""
         names = {column.name for column in node.find_all(exp.Column)}
         if isinstance(node, exp.Column):
             return self.columns[node.name]
-        if all(self.columns[name].exact.all() for name in names):
+        if all(self.columns[name].exact.all() for name in names) and not self.doubtful(node):
             return self.exactly(node)
         rule = RULES.get(type(node))
         if rule is None:
@@ -69,10 +71,13 @@ def _quotient(on: Arithmetic, node: exp.Expr) -> Cell:
 
 
 def _int_div(on: Arithmetic, node: exp.Expr) -> Cell:
-    """Of integers it is cut to an integer, of other numbers not: estimates are such."""
+    """Of integers it is cut to an integer, of other numbers not: where that is not known, it may be either."""
     found = cells.divide(on.cell(node.this), on.cell(node.expression))
+    if is_whole(node, on.columns):
+        return replace(cells.stepped(found, np.trunc, 0.5), whole=True)
     low, high = np.minimum(found.low, np.trunc(found.low)), np.maximum(found.high, np.trunc(found.high))
-    return cells.stepped(replace(found, low=low, high=high, offset=None), lambda x: x, 0.5)
+    exact = found.exact & ((low == high) | found.void)
+    return cells.stepped(replace(found, low=low, high=high, exact=exact, offset=None), lambda x: x, 0.5)
 
 
 def _round(on: Arithmetic, node: exp.Expr) -> Cell:
@@ -126,7 +131,7 @@ def _cast(on: Arithmetic, node: exp.Expr) -> Cell:
     if kind.this in REAL:
         return found
     if kind.this in WHOLE:
-        return cells.stepped(found, np.rint, 0.5)
+        return replace(cells.stepped(found, np.rint, 0.5), whole=True)
     if kind.this == exp.DType.DECIMAL:
         scale = 3 if len(kind.expressions) < 2 else _constant(kind.expressions[1].this)
         unit = 10.0 ** -(scale or 0)

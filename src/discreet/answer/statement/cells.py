@@ -41,7 +41,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """See the module. `absent`: it may be missing; `exact`: it is what the engine says; `whole`: it is an integer."""
+    """See the module. `absent`: may be missing; `exact`: it is as the engine says; `whole`: it has an integer type."""
 
     value: Floats
     low: Floats
@@ -222,7 +222,7 @@ def stepped(cell: Cell, function: Callable[[Floats], Floats], unit: float) -> Ce
     terms = cell.terms
     if terms is not None and not cell.exact.all():
         terms = {**terms, **spread(np.full(len(cell.value), unit))}
-    return Cell(function(cell.value), low, high, cell.absent, cell.exact, terms, whole=unit >= 0.5)
+    return Cell(function(cell.value), low, high, cell.absent, cell.exact, terms)
 
 
 def absolute(cell: Cell) -> Cell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from sqlglot import exp
 from discreet.answer.estimators.columns import floats, is_number
 from discreet.answer.statement.arithmetic import Arithmetic
 from discreet.answer.statement.cells import Cell, Flags, certain, opaque
+from discreet.answer.statement.division import cut, doubtful
 from discreet.engines import Engine
 from discreet.errors import QueryError
 from discreet.release.layouts.file import named
@@ -42,7 +44,8 @@ class Sheet:
     def computed(self, *nodes: exp.Expr) -> pa.Table:
         """Expressions at the estimates, by row."""
         self.check(*nodes)
-        items = [exp.alias_(node.copy(), f"c{at}", quoted=True) for at, node in enumerate(nodes)]
+        placed = cut(self.cells, self._figures)
+        items = [exp.alias_(node.copy().transform(placed), f"c{at}", quoted=True) for at, node in enumerate(nodes)]
         with self._loaded():
             query = exp.select(*items).from_(named(ROWS)).order_by(exp.column(NUMBER, quoted=True))
             return self.engine.run(query)
@@ -53,7 +56,17 @@ class Sheet:
 
     @property
     def arithmetic(self) -> Arithmetic:
-        return Arithmetic(self.cells, len(self.table), self.exactly, self.within)
+        doubts = partial(doubtful, cells=self.cells, figures=self._figures)
+        return Arithmetic(self.cells, len(self.table), self.exactly, self.within, doubts)
+
+    @property
+    def _figures(self) -> set[str]:
+        """Columns whose numbers the engine sees as floating-point, whatever the private table has."""
+        return {
+            name
+            for name in self.cells
+            if self.made.get(name) and pa.types.is_floating(self.table.schema.field(name).type)
+        }
 
     def check(self, *nodes: exp.Expr) -> None:
         """Raise for columns that are not there: only figures have bounds to be named."""
