@@ -36,9 +36,9 @@ def test_a_question_without_end(release):
 def test_a_time_limit_stops_the_engine(release, monkeypatch):
     """A query that would take minutes, in the place of the one that answers."""
     with Session(release) as session:
-        run = session._engine.run
+        run = session.sealed.engine.run
         forever = "SELECT COUNT(*) AS n FROM range(100000000000) AS t(i) WHERE hash(i) = 3"
-        monkeypatch.setattr(session._engine, "run", lambda query: run(forever))
+        monkeypatch.setattr(session.sealed.engine, "run", lambda query: run(forever))
         with pytest.raises(QueryError, match=r"was not answered within 0\.2 seconds") as caught:
             session.ask("SELECT COUNT(*) FROM microdata", timeout=0.2)
         assert "timeout" in caught.value.hint
@@ -60,7 +60,7 @@ def test_an_interrupt_is_still_one(release, monkeypatch):
         def stop(query):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(session._engine, "run", stop)
+        monkeypatch.setattr(session.sealed.engine, "run", stop)
         with pytest.raises(KeyboardInterrupt):
             session.ask("SELECT COUNT(*) FROM microdata", timeout=60)
 

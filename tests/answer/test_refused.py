@@ -66,5 +66,5 @@ def test_the_engine_behind_the_session_is_sealed(release, tmp_path):
         "SELECT * FROM read_csv('http://localhost/x.csv')",
     ]:
         with pytest.raises(EngineError):
-            release.session._engine._execute(parse_one(sql, dialect="duckdb"))
+            release.session.sealed.engine._execute(parse_one(sql, dialect="duckdb"))
     assert not (tmp_path / "out.csv").exists()

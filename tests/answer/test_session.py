@@ -110,7 +110,7 @@ def test_a_column_named_like_a_mark_is_found_in_any_case(tmp_path):
 def test_shapes_are_planned_once(release, monkeypatch):
     with Session(release) as session:
         session.ask("SELECT sex, AVG(pay) FROM microdata WHERE age > 30 GROUP BY sex")
-        monkeypatch.setattr("discreet.answer.session.plan", None)
+        monkeypatch.setattr("discreet.answer.prepare.plan", None)
         for age in range(31, 40):
             session.ask(f"SELECT sex, AVG(pay) FROM microdata WHERE age > {age} GROUP BY sex")
 
@@ -121,14 +121,14 @@ def test_shapes_are_planned_once(release, monkeypatch):
 def test_only_what_a_question_needs_is_made(release, question):
     with Session(release) as session:
         session.ask(question)
-        assert {"qit"} <= session._made <= {"qit", "st", "signatures", "signature_values"}
-        assert ("st" in session._made) == ("SUM" in question)
+        assert {"qit"} <= session.sealed.made <= {"qit", "st", "signatures", "signature_values"}
+        assert ("st" in session.sealed.made) == ("SUM" in question)
 
 
 def test_only_the_files_of_the_release_can_be_read(release, tmp_path):
     other = tmp_path / "other.parquet"
     with Session(release) as session:
-        engine = session._engine
+        engine = session.sealed.engine
         engine.run("SELECT 1")
         for path in (other, release.path / "datapackage.json", release.path):
             with pytest.raises(EngineError, match=r"sealed|cannot be read"):

@@ -88,3 +88,11 @@ def within(
             f"the question was not answered within {seconds:g} seconds",
             hint="ask for less at a time, or give it longer with `timeout`",
         )
+
+
+@contextmanager
+def not_too_deep() -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        raise QueryError("the question is nested too deeply", hint="use IN for long lists of values") from None

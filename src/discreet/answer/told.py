@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from discreet.answer.answer import Answer, Basis
 from discreet.answer.estimators import Estimated
+from discreet.answer.given import told_unused
 from discreet.answer.matches import Matches
 from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, Question
 
@@ -26,10 +27,16 @@ class Told:
     basis: Basis
     estimators: Mapping[str, str]
 
-    def answer(self, text: str, *more: str) -> Answer:
-        """As it is shown."""
+    @property
+    def beside(self) -> set[str]:
+        """The tables of one's own that it is about."""
+        return {each.name.lower() for each in self.question.beside}
+
+    def answer(self, text: str, given: Collection[str]) -> Answer:
+        """As it is shown, to whoever gave such tables."""
         shown = self.table.select(range(width(self.question)))
-        return Answer(text, shown, self.sql, (*self.notes, *more), self.basis, self.estimators)
+        notes = (*self.notes, *told_unused(given, self.beside))
+        return Answer(text, shown, self.sql, notes, self.basis, self.estimators)
 
 
 def width(question: Question) -> int:

@@ -13,6 +13,7 @@ import pytest
 from discreet import Policy, publish
 from discreet.answer.accelerate import accelerator, grouped, labels
 from discreet.answer.accelerate.accelerator import Choice
+from discreet.answer.question.parse import read_question
 from discreet.answer.session import Session
 from discreet.publication.publish import publish_groups
 from discreet.release import Release
@@ -51,9 +52,9 @@ def released(table: pa.Table, folder: Path, *, size: int, publication: str = "an
 
 def served(session: Session, sql: str) -> bool:
     """Whether the pass answers."""
-    way = session._accelerator
+    way = session.sealed.accelerator
     assert way is not None
-    return way.answers(session._prepare(sql, session.matches()).question) is not None
+    return way.answers(read_question(sql, session.release.promise)) is not None
 
 
 def agree(release: Release, sql: str, *, by_pass: bool = True) -> list[dict[str, Any]]:
@@ -150,5 +151,5 @@ def test_the_pass_is_loaded_when_it_pays(tmp_path: Path, monkeypatch: pytest.Mon
         with Session(release) as session:
             for sql in asked:
                 session.ask(sql)
-            assert isinstance(session._accelerator, Choice)
-            assert (session._accelerator._pass is not None) == loaded
+            assert isinstance(session.sealed.accelerator, Choice)
+            assert (session.sealed.accelerator._pass is not None) == loaded

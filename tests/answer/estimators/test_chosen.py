@@ -10,7 +10,8 @@ import pytest
 import discreet
 from discreet import Policy, publish
 from discreet.answer import prepared
-from discreet.answer.session import UNSTATED, Session
+from discreet.answer.session import Session
+from discreet.answer.ways.core import UNSTATED
 from discreet.errors import QueryError
 
 QUESTIONS = (

@@ -47,7 +47,7 @@ def on_tables(release: Release, sql: str) -> list[list[tuple[Any, ...]]]:
 def beyond(release: Release, sql: str, tables: dict[str, pa.Table] | None = None) -> Answer:
     """Any SELECT by plausible tables, also one that has bounds and is therefore answered otherwise."""
     release.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30", estimator="learned")
-    return release.session._estimator(learned.Learned).beyond(sql, tables or {}, lambda _: None)
+    return release.session.sealed.estimator(learned.Learned).beyond(sql, tables or {}, lambda _: None)
 
 
 @cache

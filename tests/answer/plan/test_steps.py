@@ -121,9 +121,9 @@ def test_a_plan_runs_nothing(name, releases, monkeypatch):
     """And the same question has the same plan."""
     session = releases[name].session
     asked = list(contexts(releases[name]))
-    layout, statistics = session._layout(session.matches()), session._statistics
-    monkeypatch.setattr(session._engine, "run", None)
-    monkeypatch.setattr(session._engine, "load", None)
+    layout, statistics = session.sealed.layout(session.matches()), session.sealed.statistics
+    monkeypatch.setattr(session.sealed.engine, "run", None)
+    monkeypatch.setattr(session.sealed.engine, "load", None)
     for _, context in asked:
         one, other = (plan(context.question, layout, statistics) for _ in range(2))
         assert one.query.sql() == other.query.sql()

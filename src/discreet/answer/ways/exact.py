@@ -7,16 +7,23 @@ sees a relation of quasi-identifiers only.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.answer import Answer
 from discreet.answer.estimators.learned.select import AnySelect, read_select
 from discreet.answer.estimators.learned.tables import as_given
+from discreet.answer.given import told_unused
+from discreet.answer.left_out import about
 from discreet.answer.matches import Matches
 from discreet.answer.question.grammar import SCALARS
+from discreet.answer.sealed import Sealed
+from discreet.answer.ways.way import Asked
 from discreet.engines import Engine
-from discreet.errors import QueryError
+from discreet.errors import EngineError, QueryError
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import Promise
 
@@ -38,6 +45,42 @@ OVER = (
     exp.Exists,
     exp.Unnest,
 )
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Any SELECT over the quasi-identifiers that are shown as they are."""
+
+    bounded: ClassVar[bool] = False
+    sealed: Sealed
+
+    def read(self, asked: Asked) -> ExactSelect | None:
+        found = columns_shown(asked.sql, self.sealed.promise, asked.matches, asked.given)
+        return None if found is None else ExactSelect(self.sealed, asked, *found)
+
+
+@dataclass(frozen=True)
+class ExactSelect:
+    """A SELECT, and the columns that it is about."""
+
+    sealed: Sealed
+    asked: Asked
+    select: AnySelect
+    shown: list[str]
+
+    def answer(self) -> Answer:
+        """One that fails is refused as it was by the ways before."""
+        sealed, given = self.sealed, self.asked.given
+        try:
+            sealed.make("qit")
+            result = run_exact(sealed.engine, self.select, self.shown, given)
+        except EngineError as error:
+            raise (self.asked.refused or error) from None
+        told = (*about(sealed.promise, sealed.left_out, None), NOTE, *told_unused(given, self.select.sources))
+        return Answer(self.asked.sql, result, self.select.sql, told)
+
+    def explain(self) -> str:
+        return f"-- run on the quasi-identifiers as the release shows them\n{self.select.sql};"
 
 
 def columns_shown(

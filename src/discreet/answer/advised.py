@@ -1,0 +1,47 @@
+"""Let a refusal say what to write instead, if there is a question that would be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from discreet.answer.estimators.columns import is_number
+from discreet.answer.instead import Shown, instead
+from discreet.answer.question.question import ENDS
+from discreet.answer.sealed import Sealed
+from discreet.answer.ways import Asked, Ways
+from discreet.errors import QueryError
+
+
+@contextmanager
+def advised(sealed: Sealed, ways: Ways, asked: Asked) -> Iterator[None]:
+    """Around the reading and answering of a question."""
+    try:
+        yield
+    except QueryError as error:
+        if ways.bounded(asked):
+            raise  # it is not the question that was refused
+        found = instead(asked.sql, _shown(sealed, ways, asked), lambda sql: ways.bounded(replace(asked, sql=sql)))
+        raise QueryError(error.message, hint=error.hint, instead=found) from None
+
+
+def _shown(sealed: Sealed, ways: Ways, asked: Asked) -> Shown:
+    promise, types = sealed.promise, sealed.statistics.types
+    alone = () if promise.sensitive is None else ((promise.sensitive,),)
+    blocks = asked.matches.blocks or (tuple(promise.quasi), *alone)
+    numbers = frozenset(name for name, kind in types.items() if is_number(kind))
+    plain = Asked("", promise, asked.matches, hurry=asked.hurry)
+    return Shown(promise.table, promise.sensitive, blocks, numbers, partial(_figure, ways, plain))
+
+
+def _figure(ways: Ways, asked: Asked, sql: str) -> float | None:
+    """What a question of one figure tells, if it is exact."""
+    try:
+        found = ways.read(replace(asked, sql=sql)).answer().table
+    except QueryError:
+        return None
+    single = found.num_rows == 1 and found.num_columns == len(ENDS)
+    low, high = (found.column(at)[0].as_py() for at in (2, 3)) if single else (None, None)
+    return float(low) if low is not None and low == high else None
