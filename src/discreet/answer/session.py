@@ -80,7 +80,7 @@ class Session:
             self.sealed.check_open()
             asked = Asked(sql, self.release.promise, self.matches(generalized=generalized), estimator)
             with advised(self.sealed, self.ways, asked):
-                return self.ways.read(asked).explain()
+                return self.ways.explain(asked)
 
     def run(self, query: exp.Expr, matches: Matches | None = None) -> pa.Table:
         """Run a query over the tables that questions are answered from, whichever it needs."""

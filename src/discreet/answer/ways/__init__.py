@@ -20,7 +20,7 @@ class Ways:
     """The ways of one release: the first that can read a question answers it."""
 
     def __init__(self, sealed: Sealed) -> None:
-        core = Core(sealed, Preparing(sealed))
+        self.core = core = Core(sealed, Preparing(sealed))
         self.ordered: tuple[Way, ...] = (core, Statements(sealed, core), Exact(sealed), Anything(sealed))
 
     def read(self, asked: Asked) -> Reading:
@@ -34,6 +34,15 @@ class Ways:
             if found is not None:
                 return found
         raise asked.refused or InternalError("no way said why it does not answer")
+
+    def explain(self, asked: Asked) -> str:
+        """What is run for a question; of one that no way can read, why it is no core question."""
+        try:
+            found = self.read(asked)
+        except QueryError:
+            self.core.read(asked)
+            raise
+        return found.explain()
 
     def bounded(self, asked: Asked) -> bool:
         """Whether a question would be answered with bounds."""
