@@ -194,7 +194,6 @@ UNREADABLE = (
     "SELECT COUNT(*) FROM microdata WHERE age::ENUM('a', 'b') = 'a'",
     "SELECT COUNT(*) FROM microdata WHERE age > 3 COLLATE NOCASE",
     "SELECT COUNT(*) FROM microdata USING SAMPLE 10",
-    "(SELECT COUNT(*) FROM microdata)",
     "PIVOT microdata ON sex USING COUNT(*)",
     "EXPLAIN ANALYZE SELECT COUNT(*) FROM microdata",
     "EXECUTE statement_0",

@@ -50,10 +50,7 @@ TOLD = {
         "`age` goes from 20 to 78 in the release: 200 lies beyond",
         "`age` goes from 20 to 78 in the release: -3 lies beyond",
     ],
-    "age > 200 OR age BETWEEN 79 AND 21": [
-        "`age` goes from 20 to 78 in the release: 200 lies beyond",
-        "`age` goes from 20 to 78 in the release: 79 lies beyond",
-    ],
+    "age < 200 OR age BETWEEN 0 AND 21": [],
     "ill = 'Illness 3'": ["`ill` has no value 'Illness 3' in the release; the nearest: 'illness 3'"],
     "born = DATE '1999-01-01'": [
         "`born` goes from 1990-01-01 to 1994-01-01 in the release: CAST('1999-01-01' AS DATE) lies beyond"
@@ -105,7 +102,6 @@ def test_numbers_that_are_shown_by_labels_are_compared_as_numbers(tmp_path: Path
     options = {"publication": "generalization", "partition": "full_domain", "hierarchies": hierarchies}
     with closing(released(tmp_path / "release", quasi=["age"], drop="rest", **options).session) as desk:
         notes = desk.ask("SELECT COUNT(*) FROM microdata WHERE age > 31 AND age < 200 AND age <> 21").notes
-    assert {note for note in notes if note.startswith("`age`")} == {
-        "`age` goes from 20 to 78 in the release: 200 lies beyond",
-        "`age` has no value 21 in the release; the nearest: 20, 22",
-    }
+    assert [note for note in notes if note.startswith("`age`")] == [
+        "`age` has no value 21 in the release; the nearest: 20, 22"
+    ]

@@ -225,7 +225,7 @@ def test_bad_input(table):
         discreet.compare(table, policy(), methods=[])
     with pytest.raises(PolicyError, match="heigth"):
         discreet.compare(table, policy(quasi=["heigth"]))
-    with pytest.raises(InputError, match="no question"):
+    with pytest.raises(InputError, match="no random question"):
         discreet.compare(table.slice(0, 0), policy(), methods=["anatomy"])
 
 

@@ -126,8 +126,12 @@ def test_a_question_inside_a_block_is_told_exactly() -> None:
         assert [found[f"s{end}"] for end in ("", "_stderr", "_low", "_high")] == [8, 0, 8, 8]
         [apart] = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE sex = 2 AND zip = 9").rows()
         assert (apart["n"], apart["n_low"], apart["n_high"]) == (1, 0, 2)
-        with pytest.raises(QueryError, match="shuffled apart"):
-            release.ask("SELECT COUNT(*) FROM microdata WHERE sex = 2 OR zip = 9")
+        [either] = release.ask("SELECT COUNT(*) AS n FROM microdata WHERE sex = 2 OR zip = 9").rows()
+        assert (either["n"], either["n_low"] <= 2, either["n_high"]) == (
+            3,
+            True,
+            4,
+        )  # each has 2 of 4, 0 to 2 in common
 
 
 def test_a_group_of_equal_rows_is_told_exactly() -> None:
@@ -145,9 +149,7 @@ def test_conditions_that_mix_two_columns_are_refused() -> None:
     table = pa.table({"age": [1, 2, 3, 4], "zip": [1, 2, 3, 4], "held": [5, 6, 7, 8]})
     age, zipcode, held = (Column.of(name, "integer", [1]) for name in table.column_names)
     refused = (
-        "SELECT COUNT(*) FROM microdata WHERE age > 1 OR zip > 2",
         "SELECT COUNT(*) FROM microdata WHERE age > zip",
-        "SELECT COUNT(*) FROM microdata WHERE age > 1 AND (zip > 2 OR held > 5)",
         "SELECT SUM(age * held) FROM microdata",
         "SELECT SUM(age + zip) FROM microdata",
         "SELECT age + zip, COUNT(*) FROM microdata GROUP BY 1",

@@ -14,6 +14,8 @@ from discreet.answer.sealed import Sealed
 from discreet.answer.ways import Asked, Ways
 from discreet.errors import QueryError
 
+LONGEST = 10_000  # characters; for what is longer, nobody wants to read another
+
 
 @contextmanager
 def advised(sealed: Sealed, ways: Ways, asked: Asked) -> Iterator[None]:
@@ -21,8 +23,8 @@ def advised(sealed: Sealed, ways: Ways, asked: Asked) -> Iterator[None]:
     try:
         yield
     except QueryError as error:
-        if ways.bounded(asked):
-            raise  # it is not the question that was refused
+        if len(asked.sql) > LONGEST or ways.bounded(asked):
+            raise  # in the second case it is not the question that was refused
         found = instead(asked.sql, _shown(sealed, ways, asked), lambda sql: ways.bounded(replace(asked, sql=sql)))
         raise QueryError(error.message, hint=error.hint, instead=found) from None
 

@@ -28,7 +28,6 @@ MOST, LOOKED_AT = 100_000, 200_000  # values that are held, and rows that tell w
 SPELLED, NEAREST = 5_000, 3  # values whose spelling is compared, and those that are named
 TOLD = 5  # constants in one answer
 SAME = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
-ORDERED = (exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 Run: TypeAlias = Callable[[exp.Expr], pa.Table]
 
@@ -85,12 +84,12 @@ class Occurring:
             yield f"{len(told) - TOLD} more constants of the question do not occur in the release"
 
     def _of(self, expression: exp.Expr) -> Iterator[str]:
-        for node in expression.find_all(*SAME, *ORDERED, exp.In, exp.Between):
+        for node in expression.find_all(*SAME, exp.In):  # the end of a range may well lie beyond all values
             name, constants = _compared(node)
             for each in constants if name else ():
-                yield from self._told(name, each, ordered=not isinstance(node, (*SAME, exp.In)))
+                yield from self._told(name, each)
 
-    def _told(self, name: str, literal: exp.Expr, *, ordered: bool) -> Iterator[str]:
+    def _told(self, name: str, literal: exp.Expr) -> Iterator[str]:
         type_ = self.types.get(name)
         constant = None if type_ is None else _value(literal, type_)
         if constant is None:
@@ -103,7 +102,7 @@ class Occurring:
         beyond = not isinstance(constant, str) and not ends[0] <= constant <= ends[-1]
         if beyond:
             yield f"`{name}` goes from {ends[0]} to {ends[-1]} in the release: {shown} lies beyond"
-        elif not ordered:
+        else:
             near = [f"'{each}'" if isinstance(each, str) else str(each) for each in known.near(constant)]
             meant = f"the nearest: {', '.join(near)}" if near else "nor one that is spelled nearly so"
             yield f"`{name}` has no value {shown} in the release; {meant}"
@@ -142,8 +141,6 @@ def _compared(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
     """The column that is compared, and the constants; no column if it is something else."""
     if isinstance(node, exp.In):
         others = node.expressions
-    elif isinstance(node, exp.Between):
-        others = [node.args["low"], node.args["high"]]
     else:
         others = [node.expression]
         if not isinstance(node.this.unnest(), exp.Column):

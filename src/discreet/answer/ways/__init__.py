@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from discreet.answer.limits import not_too_deep
 from discreet.answer.prepare import Preparing
 from discreet.answer.sealed import Sealed
 from discreet.answer.ways.anything import Anything
@@ -27,7 +28,8 @@ class Ways:
         """The question, ready to be answered; if no way can, what the last one said that gave a reason."""
         for way in self.ordered:
             try:
-                found = way.read(asked)
+                with not_too_deep():
+                    found = way.read(asked)
             except QueryError as error:
                 asked = replace(asked, refused=error)
                 continue
@@ -48,8 +50,9 @@ class Ways:
         """Whether a question would be answered with bounds."""
         for way in self.ordered:
             try:
-                if way.bounded and way.read(asked) is not None:
-                    return True
+                with not_too_deep():
+                    if way.bounded and way.read(asked) is not None:
+                        return True
             except QueryError:
                 continue
         return False

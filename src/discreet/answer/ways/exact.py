@@ -95,7 +95,10 @@ def columns_shown(
         return None
     named_ = {each.name.lower() for each in read.query.find_all(exp.Column)}
     shown = [name for name in promise.columns if name != promise.sensitive]
-    if not matches.exact or (promise.sensitive or "").lower() in named_ or _stars(read):
+    tables = {each.alias_or_name.lower() for each in read.query.find_all(exp.Table)}
+    # the name of a table, in the place of a column, is a whole row
+    unseen = tables - {name.lower() for name in shown} | {(promise.sensitive or "").lower()}
+    if not matches.exact or named_ & unseen or _stars(read):
         return None
     if matches.blocks is not None:
         used = [name for name in shown if name.lower() in named_]

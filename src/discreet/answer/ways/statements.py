@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from discreet.answer.answer import Answer
 from discreet.answer.given import told_unused
-from discreet.answer.limits import not_too_deep
 from discreet.answer.sealed import Sealed, computed
 from discreet.answer.statement.ask import Asking, core_questions, outline
 from discreet.answer.statement.read import read_statement
@@ -26,11 +25,10 @@ class Statements:
     core: Core
 
     def read(self, asked: Asked) -> Computed | None:
-        with not_too_deep():
-            statement = read_statement(asked.sql, self.sealed.promise, asked.matches.blocks)
-            if statement is None:
-                return None
-            questions = [self.core.read(replace(asked, sql=sql)) for sql in core_questions(statement)]
+        statement = read_statement(asked.sql, self.sealed.promise, asked.matches.blocks)
+        if statement is None:
+            return None
+        questions = [self.core.read(replace(asked, sql=sql)) for sql in core_questions(statement)]
         return Computed(self.sealed, self.core, asked, statement, questions)
 
 
