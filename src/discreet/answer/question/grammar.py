@@ -39,7 +39,7 @@ SCALARS: frozenset[type[exp.Expr]] = frozenset(
         *(exp.Round, exp.Floor, exp.Ceil, exp.Sqrt, exp.Exp, exp.Ln, exp.Log),
         # text
         *(exp.DPipe, exp.Concat, exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim, exp.Left, exp.Right),
-        *(exp.Replace, exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition, exp.Reverse, exp.Pad),
+        *(exp.Replace, exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition, exp.Reverse),
         # dates
         *(exp.Extract, exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek),
         *(exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.DateAdd, exp.DateSub),
