@@ -41,8 +41,8 @@ REWRITES: tuple[Rewrite, ...] = (
     uncompared,
     counted,
     plain,
-    counts,
     unconditioned,
+    counts,
 )
 MOST, DEEPEST = 40, 3
 

@@ -116,7 +116,7 @@ def unconditioned(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     if not isinstance(select, exp.Select) or select.args.get("joins") or not isinstance(_source(select), exp.Table):
         return None
     asked = [node for node in _everything(select) if any(map(shown.is_sensitive, node.find_all(exp.Column)))]
-    if not asked or shown.sensitive is None:
+    if not asked or shown.sensitive is None or not shown.is_number(shown.sensitive):
         return None
     group = select.args.get("group")
     aliases = {item.alias: item for item in select.expressions if item.alias}
