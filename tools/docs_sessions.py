@@ -42,7 +42,9 @@ from unittest import mock
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = (README, *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs" / "reference" / "index.md")
+MADE = {"sixty.md"}  # pages that a command of their own writes as a whole
+DOCS = (page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in MADE)
+PAGES = (README, *DOCS, ROOT / "docs" / "reference" / "index.md")
 SEED = 2006
 NOT_COMPARED = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.+]+"), "(time)"),

@@ -75,8 +75,8 @@ def judged(release: discreet.Release, sql: str, estimator: str | None = None) ->
         answer = release.ask(sql, estimator=estimator, tables=tables)
     except QueryError as error:
         return _refused(release, error, true, estimator)
-    faults = tuple(_faults(sql, answer, true))
-    return Outcome(_kind(answer), true, answer, faults=faults)
+    wrong = tuple(faults(sql, answer, true))
+    return Outcome(_kind(answer), true, answer, faults=wrong)
 
 
 def _refused(release: discreet.Release, error: QueryError, true: pa.Table, estimator: str | None) -> Outcome:
@@ -110,7 +110,7 @@ def _kind(answer: discreet.Answer) -> Kind:
     return "no bounds" if bare else "estimate"
 
 
-def _faults(sql: str, answer: discreet.Answer, true: pa.Table) -> Iterator[str]:
+def faults(sql: str, answer: discreet.Answer, true: pa.Table) -> Iterator[str]:
     """Everything in which an answer and the truth do not go together."""
     names = plain(answer)
     if len(names) != true.num_columns:

@@ -124,7 +124,6 @@ ASKED: Mapping[str, Asking] = {
     **{name: Asking(name) for name in POLICIES if name != "mixed"},
     "`design`": Asking("mixed", "design"),
     "`shrunk`": Asking("mixed", "shrunk"),
-    "`learned`": Asking("anatomy", "learned"),
 }
 
 

@@ -70,3 +70,11 @@ def made_by(question: Question, matches: Matches, name: str, estimated: Estimate
 
 def _rows(number: int, result: pa.Table) -> str:
     return "this row" if len(result) == 1 else f"{number} of {len(result)} rows"
+
+
+def by_estimates(question: Question, estimators: Mapping[str, str]) -> Iterator[str]:
+    """Say that bounds may allow other rows to come first, where only some are shown."""
+    first = question.order[0].by if question.order else None
+    sorted_by = [name for name in estimators if first in {f"{name}{end}" for end in ENDS.values()}]
+    if question.limit is not None and sorted_by and estimators[sorted_by[0]] != "exact":
+        yield f"which rows come first was decided by {first}, an estimate; by the bounds, others may belong there"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Protocol
@@ -21,7 +21,7 @@ from discreet.answer.prepare import Preparing
 from discreet.answer.prepared import Prepared
 from discreet.answer.question.question import Question
 from discreet.answer.sealed import Sealed, computed
-from discreet.answer.told import Told, made_by, possibly_nobody
+from discreet.answer.told import Told, by_estimates, made_by, possibly_nobody
 from discreet.answer.ways.way import Asked
 from discreet.errors import InternalError, QueryError
 
@@ -108,19 +108,20 @@ class Planned:
                 estimated = self.sealed.estimator(estimator).answer(asking)
         basis = estimator.basis if matches.columns else SWAPPED
         estimators = made_by(question, matches, basis.estimator, estimated)
-        notes = tuple(self._notes(estimated, {*estimators.values()}))
+        notes = tuple(self._notes(estimated, estimators))
         return Told(question, estimated.table, self.prepared.sql, notes, basis, estimators)
 
-    def _notes(self, estimated: Estimated, estimators: set[str]) -> Iterator[str]:
+    def _notes(self, estimated: Estimated, estimators: Mapping[str, str]) -> Iterator[str]:
         """What is to be said beside the answer."""
         question, matches, result = self.prepared.question, self.asked.matches, estimated.table
         promise, left_out = self.sealed.promise, self.sealed.left_out
         yield from self.sealed.occurring.notes(question)
         yield from about(promise, left_out, question)
-        if self.asked.counted and promise.estimator is None and estimators != {"exact"}:
+        if self.asked.counted and promise.estimator is None and {*estimators.values()} != {"exact"}:
             yield UNSTATED
         yield from estimated.notes
         yield from left_out.notes(question) if left_out.most != 0 else possibly_nobody(question, result)
+        yield from by_estimates(question, estimators)
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
         yield from ACROSS_BOXES[cut]
 
