@@ -56,13 +56,7 @@ class ByValue:
     def answer(self) -> pa.Table:
         """As any other answer is laid out: its columns, how many rows match at least, the keys, and `cut`."""
         numbers = [number for number, key in enumerate(self.question.keys) if key.side == "quasi"]
-        values = [self._values(self.question.keys[number]) for number in numbers]
-        many = prod(map(len, values))
-        if many > MOST:
-            raise QueryError(
-                f"grouped so, there are {many:,} combinations of keys; of boxes at most {MOST} are told apart",
-                hint="group by fewer columns, or by bands such as age // 10",
-            )
+        values = self.values()
         pieces = [self._piece(numbers, values, places) for places in product(*(range(len(each)) for each in values))]
         table = pa.concat_tables(piece for piece in pieces if piece is not None)
         cut = max(table.column("cut").to_pylist(), default=0)
@@ -72,6 +66,17 @@ class ByValue:
             return self.engine.run(in_order(self.question, exp.select("*").from_(named(FOUND))))
         finally:
             self.engine.forget(FOUND)
+
+    def values(self) -> list[pa.Array]:
+        """All values that each key may have; raises if they are not known, or too many."""
+        values = [self._values(key) for key in self.question.keys if key.side == "quasi"]
+        many = prod(map(len, values))
+        if many > MOST:
+            raise QueryError(
+                f"grouped so, there are {many:,} combinations of keys; of boxes at most {MOST} are told apart",
+                hint="group by fewer columns, or by bands such as age // 10",
+            )
+        return values
 
     def _piece(self, numbers: list[int], values: list[pa.Array], places: tuple[int, ...]) -> pa.Table | None:
         """The rows of the answer in which the keys have these values; nothing if nobody may have them."""

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.answer.instead.apart import by_columns, disjoint, filtered
-from discreet.answer.instead.clauses import keyed, meant, plain, totals, unpivoted
+from discreet.answer.instead.clauses import fewer, keyed, meant, plain, totals, unpivoted
 from discreet.answer.instead.functions import listed, replaced, several, unwindowed
 from discreet.answer.instead.joined import joined
 from discreet.answer.instead.rows import counted, counts, filled, uncompared, unconditioned, unpaired
@@ -40,6 +40,7 @@ REWRITES: tuple[Rewrite, ...] = (
     unpaired,
     uncompared,
     counted,
+    fewer,
     plain,
     unconditioned,
     counts,

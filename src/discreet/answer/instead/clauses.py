@@ -26,6 +26,20 @@ def keyed(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     return other if other != select else None
 
 
+def fewer(select: exp.Expr, shown: Shown) -> exp.Expr | None:
+    """Of several columns to group by one is left out: the first that holds numbers, as it has most values."""
+    group = select.args.get("group")
+    if not isinstance(select, exp.Select) or group is None or len(group.expressions) < 2:
+        return None
+    numbers = [key for key in group.expressions if isinstance(key, exp.Column) and shown.is_number(key.name)]
+    if not numbers:
+        return None
+    found = select.copy()
+    found.set("expressions", [item.copy() for item in select.expressions if item.unalias() != numbers[0]])
+    found.set("group", exp.Group(expressions=[key.copy() for key in group.expressions if key != numbers[0]]))
+    return found
+
+
 def totals(select: exp.Expr, _: Shown) -> exp.Expr | None:
     """ROLLUP, CUBE and GROUPING SETS become a question for each set of keys, one below the other."""
     group = select.args.get("group")

@@ -51,7 +51,9 @@ class Ways:
         for way in self.ordered:
             try:
                 with not_too_deep():
-                    if way.bounded and way.read(asked) is not None:
+                    found = way.read(asked) if way.bounded else None
+                    if found is not None:
+                        found.check()
                         return True
             except QueryError:
                 continue

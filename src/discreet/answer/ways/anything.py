@@ -37,5 +37,8 @@ class AnyQuestion:
             answer = self.estimator.beyond(self.asked.sql, self.asked.given, self.asked.hurry)
         return replace(answer, notes=(*about(self.sealed.promise, self.sealed.left_out, None), *answer.notes))
 
+    def check(self) -> None:
+        pass
+
     def explain(self) -> str:
         return self.estimator.spelled(self.asked.sql)

@@ -46,6 +46,8 @@ class CoreQuestion(Protocol):
 
     def answer(self) -> Answer: ...
 
+    def check(self) -> None: ...
+
     def explain(self) -> str: ...
 
 
@@ -102,7 +104,7 @@ class Planned:
         with computed():
             self.sealed.put_beside(question.beside)
             if self.by_value:
-                estimated = Estimated(self._each_value())
+                estimated = Estimated(self._valued().answer())
             else:
                 asking = self.sealed.asking(self.prepared, matches, self.asked.hurry)
                 estimated = self.sealed.estimator(estimator).answer(asking)
@@ -125,8 +127,12 @@ class Planned:
         cut = result.column(result.num_columns - 1)[0].as_py() if matches.cut is not None and len(result) else 0
         yield from ACROSS_BOXES[cut]
 
-    def _each_value(self) -> pa.Table:
-        """By quasi-identifiers that are shown as boxes."""
+    def check(self) -> None:
+        if self.by_value:
+            self._valued().values()
+
+    def _valued(self) -> ByValue:
+        """The question by quasi-identifiers that are shown as boxes, asked value by value."""
         sealed, matches = self.sealed, self.asked.matches
         if not isinstance(matches, Boxed) or not isinstance(matches.boxes, PublishedBoxes):
             raise InternalError("only published boxes are asked value by value")
@@ -135,8 +141,7 @@ class Planned:
             return sealed.asking(self.preparing.planned(matches.check(each), matches), matches).direct()
 
         seen = partial(sealed.run, matches=matches)
-        by_value = ByValue(self.prepared.question, matches.boxes, sealed.engine, sealed.left_out, asked, seen)
-        return by_value.answer()
+        return ByValue(self.prepared.question, matches.boxes, sealed.engine, sealed.left_out, asked, seen)
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,9 @@ class People:
 
     def explain(self) -> str:
         return explained(self.sealed, self.asked, [self])
+
+    def check(self) -> None:
+        pass
 
     def planned(self) -> Prepared:
         raise QueryError("how people are counted is not one query", hint="see `sql` of the answer for what is read")

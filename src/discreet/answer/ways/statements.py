@@ -55,5 +55,9 @@ class Computed:
             answer = asking.answer(self.asked.sql, self.statement, self.asked.basis)
         return replace(answer, notes=(*answer.notes, *told_unused(self.asked.given, used)))
 
+    def check(self) -> None:
+        for each in self.questions:
+            each.check()
+
     def explain(self) -> str:
         return "\n".join([explained(self.sealed, self.asked, self.questions), outline(self.statement)])

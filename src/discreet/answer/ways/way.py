@@ -48,6 +48,10 @@ class Reading(Protocol):
 
     def answer(self) -> Answer: ...
 
+    def check(self) -> None:
+        """Raise a `QueryError` if it would be refused when it is answered."""
+        ...
+
     def explain(self) -> str:
         """What is run for it."""
         ...
