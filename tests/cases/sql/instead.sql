@@ -61,3 +61,9 @@ SELECT AVG(salary) FROM microdata;
 -- against a figure of everybody
 SELECT sex, COUNT(*) FROM microdata WHERE salary > (SELECT MEDIAN(salary) FROM microdata) GROUP BY sex;
 SELECT sex, COUNT(*) FROM microdata WHERE salary > 68500 GROUP BY sex;
+-- a pivot
+PIVOT microdata ON sex USING AVG(salary) GROUP BY education;
+SELECT education, sex, AVG(salary) FROM microdata GROUP BY education, sex;
+-- totals
+SELECT sex, AVG(salary) AS pay FROM microdata GROUP BY ROLLUP (sex);
+SELECT sex, AVG(salary) AS pay FROM microdata GROUP BY sex UNION ALL SELECT NULL AS sex, AVG(salary) AS pay FROM microdata;
