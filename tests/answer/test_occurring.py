@@ -50,7 +50,11 @@ TOLD = {
         "`age` goes from 20 to 78 in the release: 200 lies beyond",
         "`age` goes from 20 to 78 in the release: -3 lies beyond",
     ],
-    "age < 200 OR age BETWEEN 0 AND 21": [],
+    "age > 200 OR age < 3": [
+        "`age` goes from 20 to 78 in the release: 200 lies beyond",
+        "`age` goes from 20 to 78 in the release: 3 lies beyond",
+    ],
+    "age < 200 OR age > 3 OR age BETWEEN 0 AND 21": [],
     "ill = 'Illness 3'": ["`ill` has no value 'Illness 3' in the release; the nearest: 'illness 3'"],
     "born = DATE '1999-01-01'": [
         "`born` goes from 1990-01-01 to 1994-01-01 in the release: CAST('1999-01-01' AS DATE) lies beyond"

@@ -15,7 +15,7 @@ from sixty import judge  # noqa: E402
 from sixty.page import PAGE, matrix, section  # noqa: E402
 from sixty.table import ASKED  # noqa: E402
 
-from discreet import Answer  # noqa: E402
+from discreet.answer.answer import Answer  # noqa: E402
 
 QUESTIONS = judge.questions()
 FIRST, *OTHERS = ASKED

@@ -28,6 +28,7 @@ MOST, LOOKED_AT = 100_000, 200_000  # values that are held, and rows that tell w
 SPELLED, NEAREST = 5_000, 3  # values whose spelling is compared, and those that are named
 TOLD = 5  # constants in one answer
 SAME = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
+ABOVE, BELOW = (exp.GT, exp.GTE), (exp.LT, exp.LTE)
 
 Run: TypeAlias = Callable[[exp.Expr], pa.Table]
 
@@ -84,12 +85,12 @@ class Occurring:
             yield f"{len(told) - TOLD} more constants of the question do not occur in the release"
 
     def _of(self, expression: exp.Expr) -> Iterator[str]:
-        for node in expression.find_all(*SAME, exp.In):  # the end of a range may well lie beyond all values
+        for node in expression.find_all(*SAME, *ABOVE, *BELOW, exp.In):
             name, constants = _compared(node)
             for each in constants if name else ():
-                yield from self._told(name, each)
+                yield from self._told(name, each, node)
 
-    def _told(self, name: str, literal: exp.Expr) -> Iterator[str]:
+    def _told(self, name: str, literal: exp.Expr, node: exp.Expr) -> Iterator[str]:
         type_ = self.types.get(name)
         constant = None if type_ is None else _value(literal, type_)
         if constant is None:
@@ -99,10 +100,14 @@ class Occurring:
             return
         shown = literal.sql(dialect="duckdb")
         ends = known.values or (known.low, known.high)
-        beyond = not isinstance(constant, str) and not ends[0] <= constant <= ends[-1]
+        number = not isinstance(constant, str)
+        if isinstance(node, (*ABOVE, *BELOW)):  # of a range, only an end that leaves nothing in it
+            beyond = number and (constant > ends[-1] if isinstance(node, ABOVE) else constant < ends[0])
+        else:
+            beyond = number and not ends[0] <= constant <= ends[-1]
         if beyond:
             yield f"`{name}` goes from {ends[0]} to {ends[-1]} in the release: {shown} lies beyond"
-        else:
+        elif not isinstance(node, (*ABOVE, *BELOW)):
             near = [f"'{each}'" if isinstance(each, str) else str(each) for each in known.near(constant)]
             meant = f"the nearest: {', '.join(near)}" if near else "nor one that is spelled nearly so"
             yield f"`{name}` has no value {shown} in the release; {meant}"
@@ -143,7 +148,7 @@ def _compared(node: exp.Expr) -> tuple[str, list[exp.Expr]]:
         others = node.expressions
     else:
         others = [node.expression]
-        if not isinstance(node.this.unnest(), exp.Column):
+        if isinstance(node, SAME) and not isinstance(node.this.unnest(), exp.Column):
             node = exp.EQ(this=node.expression.copy(), expression=node.this.copy())
             others = [node.expression]
     this = node.this.unnest()
