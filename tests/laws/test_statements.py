@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
+from discreet.errors import QueryError
 from laws.questions import Case, Column
 from laws.worlds import worlds
 
@@ -263,6 +264,16 @@ def test_statements_of_one_release() -> None:
         told = release.explain("SELECT SUM(held) / SUM(age) AS x FROM microdata WHERE sex = 'f'")
         assert "part_0" in told
         assert '("part_0" / "part_1")' in told or '"part_0" / "part_1"' in told
+
+
+def test_figures_are_put_into_no_text() -> None:
+    """The engine has them as floating-point numbers: a text would show `3.0` for 3, and no bounds."""
+    with table().released() as release:
+        for text in ("'n=' || COUNT(*)", "CAST(AVG(held) AS VARCHAR)", "CONCAT('n', SUM(held))"):
+            with pytest.raises(QueryError, match="puts a figure into a text"):
+                release.ask(f"SELECT sex, {text} AS t FROM microdata WHERE held > 20 GROUP BY sex")
+        [row, _] = release.ask("SELECT sex || '!' AS s, COUNT(*) * 2 AS n FROM microdata GROUP BY 1").rows()
+        assert (row["s"], row["n"]) == ("f!", 8)
 
 
 def test_whole_quotients_of_figures_are_cut_where_those_of_the_table_are() -> None:

@@ -26,14 +26,14 @@ def is_whole(node: exp.Expr, cells: Mapping[str, Cell]) -> bool:
 
 def doubtful(node: exp.Expr, cells: Mapping[str, Cell], figures: Collection[str]) -> bool:
     """Whether it divides by `//` what may be of integers or not."""
-    return any(_of_figures(each, figures) and not is_whole(each, cells) for each in node.find_all(exp.IntDiv))
+    return any(of_figures(each, figures) and not is_whole(each, cells) for each in node.find_all(exp.IntDiv))
 
 
 def cut(cells: Mapping[str, Cell], figures: Collection[str]) -> Callable[[exp.Expr], exp.Expr]:
     """Write `//` of counts as a quotient that is cut, and missing where it divides by 0."""
 
     def placed(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.IntDiv) or not _of_figures(node, figures) or not is_whole(node, cells):
+        if not isinstance(node, exp.IntDiv) or not of_figures(node, figures) or not is_whole(node, cells):
             return node
         one, other = (exp.Paren(this=each.copy().transform(placed)) for each in (node.this, node.expression))
         divisor = exp.Nullif(this=other, expression=exp.Literal.number(0))
@@ -42,5 +42,6 @@ def cut(cells: Mapping[str, Cell], figures: Collection[str]) -> Callable[[exp.Ex
     return placed
 
 
-def _of_figures(node: exp.Expr, figures: Collection[str]) -> bool:
+def of_figures(node: exp.Expr, figures: Collection[str]) -> bool:
+    """Whether some of these columns stand in an expression."""
     return any(column.name in figures for column in node.find_all(exp.Column))

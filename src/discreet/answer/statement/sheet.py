@@ -16,11 +16,12 @@ from sqlglot import exp
 from discreet.answer.estimators.columns import floats, is_number
 from discreet.answer.statement.arithmetic import Arithmetic
 from discreet.answer.statement.cells import Cell, Flags, certain, opaque
-from discreet.answer.statement.division import cut, doubtful
+from discreet.answer.statement.division import cut, doubtful, of_figures
 from discreet.engines import Engine
 from discreet.errors import QueryError
 from discreet.release.layouts.file import named
 
+TEXTS = (exp.DPipe, exp.Concat, exp.Cast)
 ROWS, NUMBER = "rows of a statement", "number of the row"
 Within = Callable[[str, str], bool]
 
@@ -69,8 +70,13 @@ class Sheet:
         }
 
     def check(self, *nodes: exp.Expr) -> None:
-        """Raise for columns that are not there: only figures have bounds to be named."""
+        """Raise for columns that are not there, as only figures have bounds to be named; and for figures in texts."""
         for node in nodes:
+            if any(of_figures(text, self._figures) for text in node.find_all(*TEXTS) if _is_text(text)):
+                raise QueryError(
+                    "the question puts a figure into a text, which would hide that it may be an estimate",
+                    hint="ask for the figure in a column of its own",
+                )
             for column in node.find_all(exp.Column):
                 if column.name not in self.cells and column.name != NUMBER:
                     raise QueryError(
@@ -99,6 +105,10 @@ class Sheet:
             yield
         finally:
             self.engine.forget(ROWS)
+
+
+def _is_text(node: exp.Expr) -> bool:
+    return not isinstance(node, exp.Cast) or node.to.is_type(*exp.DataType.TEXT_TYPES)
 
 
 def exact_cell(column: pa.ChunkedArray) -> Cell:
