@@ -84,6 +84,8 @@ def test_a_table_has_the_same_risks_before_and_by_name():
         (("worth", "float", 100, 100, 100), "quasi", "if nobody does, it is sensitive"),
         (("yearly_income", "float", 100, 100, 100), "sensitive", "people keep to themselves"),
         (("remark", "string", 100, 60, 40), "drop", "free text, which may say who somebody is"),
+        (("Name des Patienten", "string", 3_000, 180, 2), "identifiers", "people are called or reached by"),
+        (("ward_name", "string", 3_000, 12, 0), "quasi", "if nobody does, it is sensitive"),
         (("country", "string", 100, 1, 0), "drop", "all rows hold the same"),
         (("photo", "not supported (binary)", 100, 90, 0), "drop", "cannot be published"),
     ],

@@ -16,6 +16,11 @@ NAMES: Mapping[Role, re.Pattern[str]] = {
         r"(?i)diagnos|disease|illness|\bill\b|salary|income|wage|earning|\bpay\b|hiv|drug|religion|debt|score|grade|credit|crime|offence|offense|vote|loan|amount|medication|treatment|result"
     ),
 }
+# What people are called or reached by, however many share it.
+CALLED = re.compile(
+    r"(?i)(^|_|\b)(name|surname|forename|firstname|lastname|vorname|nachname|nom|pr[ée]nom|apellidos?|e?mail|phone|telefon|address|adresse|street)($|_|\b)"
+)
+MANY = 50  # distinct values, so that it is not the name of a town or a ward
 TELLING = 0.9  # of the rows hold a value that no other has: a number or a text that names people
 LIKELY = 0.5  # the same, if the name of the column says so, too
 
@@ -43,6 +48,11 @@ def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Su
             share > LIKELY and NAMES["identifiers"].search(name),
             "identifiers",
             f"it is named so, and {share:.0%} of the rows hold a value that no other row has",
+        ),
+        (
+            kind == "string" and distinct >= MANY and CALLED.search(name),
+            "identifiers",
+            "it is named like something that people are called or reached by",
         ),
         (
             kind == "string" and distinct > rows / 2,
