@@ -64,7 +64,7 @@ EXACT = (
     f"{COUNT} WHERE CASE WHEN age > 30 THEN sex = 'm' ELSE education LIKE 'p%' END",
     f"{COUNT} WHERE COALESCE(NULLIF(sex, 'm'), 'x') = 'x'",
     f"{COUNT} WHERE zipcode || sex = '10000m' OR concat(sex, NULL, age) = 'm30'",
-    f"{COUNT} WHERE trim(BOTH 'm' FROM sex) = '' OR lpad(sex, 3, '*') = '**f'",
+    f"{COUNT} WHERE trim(BOTH 'm' FROM sex) = '' OR concat('**', sex) = '**f'",
     f"{COUNT} WHERE substr(zipcode, -2) = '37' OR position('3' IN zipcode) = 3",
     f"{COUNT} WHERE TRY_CAST(education AS INTEGER) IS NULL AND CAST(zipcode AS INTEGER) > 11000",
     f"{COUNT} WHERE DATE '2020-01-01' + age > DATE '2020-02-10'",
