@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Protocol
 
+from discreet.engines.address import Address
 from discreet.engines.engine import Engine
-from discreet.errors import InputError
+from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["ENGINES", "Engine", "connect"]
+__all__ = ["ENGINES", "Address", "Engine", "connect", "connect_to", "store_of"]
 
 
 class _Opening(Protocol):
@@ -31,3 +34,22 @@ def connect(name: str = "duckdb", *, memory_limit: str | None = None, groups: in
     if name not in ENGINES:
         raise InputError(f"unknown engine `{name}`", hint=f"the engines are: {', '.join(ENGINES)}")
     return ENGINES[name](memory_limit=memory_limit, groups=groups, private=private)
+
+
+def connect_to(address: Address, tables: Mapping[str, tuple[str, str]]) -> Engine:
+    """A session with a server, to read only; `tables` of it, by schema and name, are known under names of their own."""
+    store_of(address)
+    from discreet.engines.postgres import Postgres
+
+    return Postgres(address.url, tables)
+
+
+def store_of(address: Address) -> ModuleType:  # noqa: ARG001 - there is one kind of server
+    """How the server of an address keeps folders as schemas."""
+    try:
+        from discreet.engines.postgres import store
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "psycopg":
+            raise
+        raise MissingExtraError("psycopg is not installed", hint="pip install 'discreet[postgres]'") from None
+    return store

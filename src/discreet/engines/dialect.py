@@ -7,7 +7,6 @@ stands in it as that. What is left is here:
     IS_FINITE(x)           whether a float is a number, and not an infinite one
     EPOCH_US(x)            the microseconds of a timestamp since 1970, or of a time since midnight
     EPOCH_NS(x)            the nanoseconds of a timestamp since 1970
-    REPEAT_ROWS(n)         in SELECT: the row so many times, numbered from 0
 
 and a node that no text is read as: `LookedUp`, a column of the one row of a relation that has certain keys.
 """
@@ -20,7 +19,7 @@ from sqlglot import exp
 
 from discreet.errors import InternalError
 
-FUNCTIONS = ("FINGERPRINT", "IS_FINITE", "EPOCH_US", "EPOCH_NS", "REPEAT_ROWS")
+FUNCTIONS = ("FINGERPRINT", "IS_FINITE", "EPOCH_US", "EPOCH_NS")
 
 
 class LookedUp(exp.Expression, exp.Func):
@@ -102,10 +101,6 @@ def fingerprint(*columns: exp.Expr) -> exp.Expr:
 
 def is_finite(value: exp.Expr) -> exp.Expr:
     return _function("IS_FINITE", value)
-
-
-def repeat_rows(count: exp.Expr) -> exp.Expr:
-    return _function("REPEAT_ROWS", count)
 
 
 def _function(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from discreet.values.written import PLAIN, Csv
 
@@ -13,12 +13,25 @@ if TYPE_CHECKING:
     from sqlglot import Dialect, exp
 
 
+class Relation(NamedTuple):
+    """A query to be laid down under a name: its rows are kept, or it is computed wherever it is used."""
+
+    query: exp.Expr
+    keep: bool
+
+
 class Engine(Protocol):
     """A database that holds tables and runs queries written as sqlglot trees."""
+
+    carries: bool  # whether a query carries with it the relations that it is made of, which are made nowhere
 
     @property
     def dialect(self) -> type[Dialect]:
         """How it writes a tree as SQL, the words of `engines/dialect.py` among its nodes."""
+        ...
+
+    def written(self, query: exp.Expr, tables: Mapping[str, Relation] | None = None) -> str:
+        """The SQL that runs a query, once `tables` that it speaks of were made known."""
         ...
 
     def run(self, query: exp.Expr | str) -> pa.Table:
@@ -28,7 +41,7 @@ class Engine(Protocol):
     def load(
         self,
         name: str,
-        source: pa.Table | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -38,7 +51,7 @@ class Engine(Protocol):
         """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
 
         `kinds` are the Data Package's words for a CSV file's columns where they are known; else types are guessed, but
-        for `texts`, and the file is written as `csv` says.
+        for `texts`, and the file is written as `csv` says. What a reader holds can be read once.
         """
         ...
 

@@ -14,7 +14,6 @@ FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = {
     "IS_FINITE": lambda value: exp.func("isfinite", *value),
     "EPOCH_US": lambda value: exp.func("epoch_us", *value),
     "EPOCH_NS": lambda value: exp.func("epoch_ns", *value),
-    "REPEAT_ROWS": lambda count: exp.func("unnest", exp.func("range", *count)),
 }
 
 

@@ -16,6 +16,7 @@ from sqlglot import exp
 from discreet.engines.duckdb.dialect import Dialect
 from discreet.engines.duckdb.errors import translating
 from discreet.engines.duckdb.files import copy, pattern, scan
+from discreet.engines.engine import Relation
 from discreet.engines.nameless import Nameless
 from discreet.errors import EngineError, InputError
 from discreet.scratch import Scratch, temporary
@@ -29,6 +30,7 @@ class DuckDB:
     """An in-memory database with a private folder to spill to."""
 
     dialect = Dialect
+    carries = False
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0, private: bool = False) -> None:
         self._statements: dict[str, str] = {}
@@ -65,6 +67,9 @@ class DuckDB:
                     f"`{memory_limit}` is not a memory limit", hint="write it like `4GB` or `500MB`"
                 ) from None
 
+    def written(self, query: exp.Expr, tables: Mapping[str, Relation] | None = None) -> str:  # noqa: ARG002
+        return query.sql(dialect=self.dialect, pretty=True)
+
     def run(self, query: exp.Expr | str) -> pa.Table:
         with self._lock, translating():
             return self._connection.sql(
@@ -85,7 +90,7 @@ class DuckDB:
     def load(
         self,
         name: str,
-        source: pa.Table | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -93,7 +98,7 @@ class DuckDB:
         csv: Csv = PLAIN,
     ) -> None:
         with self._lock:  # all of it: `source` is one name for all rows that are copied in
-            if isinstance(source, pa.Table):
+            if isinstance(source, pa.Table | pa.RecordBatchReader):
                 with translating():
                     self._connection.register("source" if keep else name, source)
                 if not keep:
@@ -107,7 +112,7 @@ class DuckDB:
                 rows = source
             kind = "TABLE" if keep else "VIEW"
             self._execute(exp.Create(this=_named(name), kind=kind, expression=rows, replace=True))
-            if isinstance(source, pa.Table):
+            if isinstance(source, pa.Table | pa.RecordBatchReader):
                 with translating():
                     self._connection.unregister("source")
 

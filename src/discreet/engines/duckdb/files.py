@@ -45,14 +45,12 @@ def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str], cs
         "comment": exp.Literal.string(""),
         "dateformat": exp.Literal.string(csv.date_format),
         "sample_size": exp.Literal.number(-1),
-        "allow_quoted_nulls": exp.false(),  # "" is an empty string, an empty field is missing
+        "allow_quoted_nulls": exp.Boolean(this=csv.missing_quoted),  # or "" is an empty string, an empty field missing
     }
     if path.suffix.lower() == ".gz":
         options["compression"] = exp.Literal.string("gzip")
     if csv.decimal != ".":
         options["decimal_separator"] = exp.Literal.string(csv.decimal)
-    if csv.thousands is not None:
-        options["thousands"] = exp.Literal.string(csv.thousands)
     if csv.missing:
         options["nullstr"] = exp.array(*map(exp.Literal.string, dict.fromkeys(("", *csv.missing))))
     if kinds is None and texts:

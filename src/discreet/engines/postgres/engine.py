@@ -1,0 +1,258 @@
+"""A session with a PostgreSQL server, to read only: queries carry with them the relations that they are made of.
+
+Nothing is created in the server, so that SELECT is the only right that is needed, and one statement is all that is run:
+what is made known by `load` is written in front of every query that speaks of it, as WITH. Rows of this process
+that are made known stay here: queries about them alone are run here, and into other queries they are written as VALUES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+from sqlglot import exp
+
+from discreet.engines.dialect import LookedUp, sql_type
+from discreet.engines.duckdb import DuckDB
+from discreet.engines.engine import Relation
+from discreet.engines.postgres.dialect import Dialect
+from discreet.engines.postgres.errors import translating
+from discreet.engines.postgres.files import schema_of
+from discreet.errors import EngineError, InputError, InternalError
+from discreet.values.columns import WIDE
+from discreet.values.written import PLAIN, Csv
+
+OLDEST = 140_000  # the server's version
+LONGEST = 63  # bytes of a name: the server would cut off the rest
+MOST = 100_000  # rows of this process that are sent within a query
+MINUTES = 10  # that a statement may take, if this process cannot stop it
+SETTINGS = {
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "IntervalStyle": "postgres",
+    "extra_float_digits": "1",
+    "standard_conforming_strings": "on",
+    "client_encoding": "UTF8",
+    "search_path": "pg_catalog",
+    "statement_timeout": f"{MINUTES}min",
+    "client_connection_check_interval": "2s",  # whoever is gone waits for no answer
+    "jit": "off",
+    "work_mem": "64MB",
+}
+
+
+def connected(url: str, *, write: bool = False) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection as the URL, PG* variables, service and password files say, with settings that answers rest on."""
+    with translating():
+        connection = psycopg.connect(url, autocommit=True, prepare_threshold=None, application_name="discreet")
+    try:
+        check_version(connection.info.server_version)
+        settings = {**SETTINGS, "default_transaction_read_only": "off" if write else "on"}
+        if write:
+            settings["statement_timeout"] = "0"
+        with translating():
+            for name, value in settings.items():
+                connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_version(version: int) -> None:
+    if version < OLDEST:
+        raise EngineError(
+            f"the server is PostgreSQL {version // 10_000}, and the oldest that will do is {OLDEST // 10_000}",
+            hint="ask whoever runs it to upgrade it",
+        )
+
+
+class Postgres:
+    """A read-only session; `tables` of the server, each by its schema and name, are known under names of their own."""
+
+    dialect = Dialect
+    carries = True
+
+    def __init__(self, url: str, tables: Mapping[str, tuple[str, str]]) -> None:
+        self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
+        self._here: set[str] = set()
+        self._known: dict[str, Relation] = {
+            name: Relation(exp.select("*").from_(exp.table_(table, db=schema, quoted=True)), keep=False)
+            for name, (schema, table) in tables.items()
+        }
+        self._connection = connected(url)
+
+    @cached_property
+    def _beside(self) -> DuckDB:
+        """Where rows of this process are kept."""
+        return DuckDB()
+
+    def written(self, query: exp.Expr, tables: Mapping[str, Relation] | None = None) -> str:
+        if not isinstance(query, exp.Query):
+            raise EngineError("the session is sealed: it reads, and does nothing else")
+        found = self._carrying(query, {**self._known, **(tables or {})})
+        for name in found.find_all(exp.Identifier):
+            check_name(name.this)
+        return found.sql(dialect=self.dialect, pretty=True, identify=True)  # a name may be a word of the server
+
+    def run(self, query: exp.Expr | str) -> pa.Table:
+        if not isinstance(query, str):
+            names = spoken_of(query)
+            if names & self._here and not names & self._known.keys():
+                return self._beside.run(query)
+            query = self.written(query)
+        with self._lock, translating():
+            cursor = self._connection.execute(sql.SQL(query), binary=True)
+            return _arrow(cursor)
+
+    def load(
+        self,
+        name: str,
+        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
+        *,
+        keep: bool = True,
+        kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
+        csv: Csv = PLAIN,
+    ) -> None:
+        if isinstance(source, pa.Table | pa.RecordBatchReader):
+            self._beside.load(name, source, keep=keep)
+            self._here.add(name)
+            self._known.pop(name, None)
+            return
+        if isinstance(source, Path):
+            raise InternalError("files are read by an engine of this process")
+        if (spoken := spoken_of(source)) and spoken <= self._here:
+            self._beside.load(name, source, keep=keep)
+            self._here.add(name)
+            return
+        self._known.pop(name, None)  # it stands behind those that it is made of
+        self._known[name] = Relation(source.copy(), keep)
+
+    def forget(self, name: str) -> None:
+        if name in self._here:
+            self._here.remove(name)
+            self._beside.forget(name)
+
+    def scan(
+        self,
+        path: Path,
+        kinds: Mapping[str, str] | None = None,
+        texts: Collection[str] = (),
+        csv: Csv = PLAIN,
+    ) -> exp.Table:
+        raise InternalError("files are read by an engine of this process")
+
+    def store(self, query: exp.Expr, path: Path) -> None:
+        raise InternalError("files are written by an engine of this process")
+
+    def schema(self, name: str) -> pa.Schema:
+        return self.run(exp.select("*").from_(exp.table_(name, quoted=True)).limit(0)).schema
+
+    def seal(self, files: Iterable[Path] = ()) -> None:
+        """Nothing is open but what the role may read."""
+
+    def interrupt(self) -> None:
+        self._connection.cancel_safe()  # without the lock, which the query holds
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+            if "_beside" in self.__dict__:
+                self._beside.close()
+
+    def _carrying(self, query: exp.Expr, known: Mapping[str, Relation]) -> exp.Expr:
+        """A query with the relations in front of it that it is made of, in their order."""
+        wanted: set[str] = set()
+        waiting = [query]
+        while waiting:
+            names = (spoken_of(waiting.pop()) & (known.keys() | self._here)) - wanted
+            wanted |= names
+            waiting += [known[name].query for name in names if name in known]
+        found = query.copy()
+        carried = [_named(name, self._values(name), keep=False) for name in sorted(wanted - known.keys())]
+        carried += [_named(name, known[name].query.copy(), keep=known[name].keep) for name in known if name in wanted]
+        if carried:
+            own = found.args.get("with_")
+            every = [*carried, *(own.expressions if own is not None else ())]
+            found.set(
+                "with_", exp.With(expressions=every, recursive=bool(own is not None and own.args.get("recursive")))
+            )
+        return found
+
+    def _values(self, name: str) -> exp.Expr:
+        """Rows of this process, spelled out."""
+        rows = self._beside.run(exp.select("*").from_(exp.table_(name, quoted=True)))
+        if len(rows) > MOST:
+            raise EngineError(f"more than {MOST:,} rows cannot be sent to the server with a question")
+        types = [sql_type(type_) for type_ in rows.schema.types]
+        columns = [exp.to_identifier(column, quoted=True) for column in rows.column_names]
+        if not len(rows):
+            nothing = [exp.alias_(exp.cast(exp.null(), to), at) for to, at in zip(types, columns, strict=True)]
+            return exp.select(*nothing).where(exp.false())
+        cells = zip(*(column.cast(pa.string()).to_pylist() for column in rows.columns), strict=True)
+        spelled = [
+            exp.Tuple(
+                expressions=[
+                    exp.cast(exp.null() if cell is None else exp.Literal.string(cell), to)
+                    for cell, to in zip(row, types, strict=True)
+                ]
+            )
+            for row in cells
+        ]
+        alias = exp.TableAlias(this=exp.to_identifier("given"), columns=columns)
+        return exp.select("*").from_(exp.Values(expressions=spelled, alias=alias))
+
+
+def spoken_of(query: exp.Expr) -> set[str]:
+    """The relations that a query speaks of, but for its own and those of a schema."""
+    own = {each.alias for each in query.find_all(exp.CTE)}
+    looked_up = {each.args["relation"] for each in query.find_all(LookedUp)}
+    return {table.name for table in query.find_all(exp.Table) if not table.db} - own | looked_up
+
+
+def check_name(name: str) -> None:
+    """Raise for a name of which the server would silently cut off the end."""
+    if len(name.encode()) > LONGEST:
+        raise InputError(
+            f"the name `{name[:40]}…` is longer than the {LONGEST} bytes that PostgreSQL allows",
+            hint="choose a shorter one",
+        )
+
+
+def _named(name: str, query: exp.Expr, *, keep: bool) -> exp.CTE:
+    alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+    return exp.CTE(this=query, alias=alias, materialized=keep)
+
+
+def _arrow(cursor: psycopg.Cursor[tuple[Any, ...]]) -> pa.Table:
+    rows = cursor.fetchall()
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in cursor.description or ()]
+    schema = schema_of(cursor, columns, _unbounded)
+    return pa.Table.from_arrays(
+        [pa.array(_fitting(column, field.type), field.type) for column, field in zip(columns, schema, strict=True)],
+        schema=schema,
+    )
+
+
+def _unbounded(values: list[Any]) -> pa.DataType:
+    """The type of numbers of any length, which the server computes sums in."""
+    whole = all(value is None or (value.is_finite() and value == value.to_integral_value()) for value in values)
+    return WIDE if whole else pa.float64()
+
+
+def _fitting(column: list[Any], type_: pa.DataType) -> list[Any]:
+    if pa.types.is_floating(type_):
+        return [None if value is None else float(value) for value in column]
+    if pa.types.is_string(type_):
+        return [None if value is None else str(value) for value in column]
+    if pa.types.is_decimal(type_):
+        return [None if value is None else Decimal(value) for value in column]
+    return column

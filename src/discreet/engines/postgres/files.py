@@ -1,0 +1,110 @@
+"""Rows on their way in and out of PostgreSQL: by COPY, which is as fast as the server reads, and exact.
+
+They travel as CSV, which Arrow writes and reads in compiled code: a text is quoted, what is empty is missing.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+from pyarrow import csv
+
+from discreet.engines.postgres.dialect import arrow_type, type_in_server
+from discreet.errors import InputError
+
+ROWS = 65_536  # that are written at once
+BLOCK = 8 << 20  # bytes that Arrow reads at once
+
+TYPES = """
+    SELECT t.oid::bigint, t.typname::text, t.typtype::text FROM pg_catalog.pg_type t WHERE t.oid = ANY(%s)
+"""
+
+
+def schema_of(
+    cursor: psycopg.Cursor[tuple[object, ...]],
+    columns: Sequence[list[Any]] = (),
+    unbounded: Callable[[list[Any]], pa.DataType] | None = None,
+) -> pa.Schema:
+    """The columns of what a cursor has found, as Arrow has them; of numbers of any length, what `unbounded` says."""
+    described = cursor.description or []
+    oids = [column.type_code for column in described]
+    found = cursor.connection.execute(TYPES, [oids]).fetchall()
+    kinds = {oid: (str(name), str(kind)) for oid, name, kind in found}
+    result = cursor.pgresult
+    fields = []
+    for i, column in enumerate(described):
+        name, kind = kinds[column.type_code]
+        modifier = -1 if result is None else result.fmod(i)
+        if unbounded is not None and (name, modifier) == ("numeric", -1):
+            fields.append(pa.field(column.name, unbounded(columns[i])))
+        else:
+            fields.append(pa.field(column.name, arrow_type(column.name, name, modifier, kind)))
+    return pa.schema(fields)
+
+
+def copied_out(connection: psycopg.Connection[tuple[object, ...]], query: str) -> pa.Table:
+    """The rows of a query, whatever their number."""
+    empty = connection.execute(_composed(f"SELECT * FROM ({query}\n) AS rows_to_read LIMIT 0"), binary=True)
+    schema = schema_of(empty)
+    statement = _composed(f"COPY ({query}\n) TO STDOUT (FORMAT csv)")
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        text = io.BytesIO()
+        for block in copy:
+            text.write(block)
+    if not len(schema) or not text.tell():
+        return schema.empty_table()
+    text.seek(0)
+    # every column must be told apart from others of the same name; an empty line is a missing value
+    names = [f"c{i}" for i in range(len(schema))]
+    try:
+        found = csv.read_csv(
+            text,
+            read_options=csv.ReadOptions(column_names=names, block_size=BLOCK),
+            parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+            convert_options=csv.ConvertOptions(
+                column_types=dict(zip(names, schema.types, strict=True)),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                true_values=["t"],
+                false_values=["f"],
+            ),
+        )
+    except pa.ArrowInvalid:
+        raise InputError(
+            "a date, time or number of the table is infinite or out of range",
+            hint="leave such rows out with a query, or make the value missing with NULLIF",
+        ) from None
+    return found.rename_columns(schema.names).cast(schema)
+
+
+def copied_in(connection: psycopg.Connection[tuple[object, ...]], table: sql.Composable, rows: pa.Table) -> None:
+    """Put rows into a table that has such columns."""
+    statement = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(table)
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for part in _written(rows):
+            copy.write(part)
+
+
+def _written(rows: pa.Table) -> Iterator[bytes]:
+    options = csv.WriteOptions(include_header=False, quoting_style="needed")
+    for batch in rows.to_batches(max_chunksize=ROWS):
+        text = io.BytesIO()
+        csv.write_csv(batch, text, write_options=options)
+        yield text.getvalue()
+
+
+def columns_of(schema: pa.Schema) -> sql.Composed:
+    """The columns of a table that holds such rows, as CREATE TABLE has them."""
+    return sql.SQL(", ").join(
+        sql.SQL("{} " + type_in_server(field.name, field.type)).format(sql.Identifier(field.name)) for field in schema
+    )
+
+
+def _composed(text: str) -> sql.SQL:
+    return sql.SQL(text)

@@ -1,0 +1,261 @@
+"""Folders of files as schemas: a table for each file of rows, beside the files as they are, in one transaction.
+
+A schema has the tables, a table `discreet_files` with every file of the folder, byte by byte, and where a column points
+to one that holds values several times, a table `discreet_keys_of_NAME` of these, each once, to which both point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+from psycopg.sql import SQL, Identifier, Literal
+
+from discreet.engines.address import Address
+from discreet.engines.postgres.engine import check_name, connected
+from discreet.engines.postgres.errors import STATES, translating
+from discreet.engines.postgres.files import columns_of, copied_in, copied_out
+from discreet.errors import EngineError, InputError, ReleaseError
+
+FILES = "discreet_files"
+KEYS = "discreet_keys_of_"
+PART = 16 << 20  # bytes of a file that are one row
+
+
+@dataclass(frozen=True)
+class Link:
+    """Columns of a table that point to those of the same place in another."""
+
+    table: str
+    columns: Sequence[str]
+    other: str
+    others: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a schema holds, as one transaction sees it."""
+
+    connection: psycopg.Connection[tuple[Any, ...]]
+    schema: str
+
+    def files(self) -> list[str]:
+        """The names of the files; raise if the schema is none of ours, or may not be read."""
+        found = self._run("SELECT to_regclass({})", Literal(f"{_quoted(self.schema)}.{FILES}"))
+        if found[0][0] is None:
+            raise ReleaseError(
+                f"there is no release `{self.schema}` in the database, or your role may not see it",
+                hint="releases are schemas: `\\dn` in psql lists them; one is put there by `discreet load`",
+            )
+        return [str(path) for (path,) in self._run("SELECT DISTINCT path FROM {} ORDER BY path", self._table(FILES))]
+
+    def content(self, path: str) -> bytes:
+        """One file."""
+        query = "SELECT content FROM {} WHERE path = {} ORDER BY part"
+        return b"".join(part for (part,) in self._run(query, self._table(FILES), Literal(path)))
+
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+        query = "SELECT tablename::text FROM pg_tables WHERE schemaname = {}"
+        return [str(name) for (name,) in self._run(query, Literal(self.schema))]
+
+    def columns(self, table: str) -> list[str]:
+        """The names of the columns of a table."""
+        query = """
+            SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass({}) AND attnum > 0 AND NOT attisdropped
+        """
+        return [str(name) for (name,) in self._run(query, Literal(f"{_quoted(self.schema)}.{_quoted(table)}"))]
+
+    def rows(self, table: str) -> pa.Table:
+        """The rows of one table, in any order."""
+        with translating():
+            return copied_out(self.connection, f"SELECT * FROM {self._table(table).as_string(self.connection)}")
+
+    def _table(self, name: str) -> Identifier:
+        return Identifier(self.schema, name)
+
+    def _run(self, query: str, *parts: sql.Composable) -> list[tuple[Any, ...]]:
+        with translating():
+            statement = SQL(query).format(*parts)
+            return self.connection.execute(statement, binary=True).fetchall()
+
+
+def read_rows(address: Address, table: str | None, query: str | None) -> pa.Table:
+    """The rows of a table or of a query, as one moment and the role that connects see them; nothing is written."""
+    if (table is None) == (query is None):
+        raise InputError(
+            "of a database, name either a table or a query", hint='give table="schema.table" or query="SELECT …"'
+        )
+    with connected(address.url) as connection, translating():
+        connection.execute("RESET search_path")
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        text = (query or "").strip().rstrip(";") if table is None else f"SELECT * FROM {_found(connection, table)}"
+        return copied_out(connection, text)
+
+
+def _found(connection: psycopg.Connection[Any], table: str) -> str:
+    """A table as SQL names it, which may be written as in SQL; views and foreign tables are tables, too."""
+    missing = InputError(
+        f"there is no table `{table}` in the database, or your role may not see it",
+        hint="name it as `schema.table`, with capitals in double quotes; `\\dt *.*` in psql lists them",
+    )
+    try:
+        [(name,)] = connection.execute("SELECT to_regclass(%s)::oid::regclass::text", [table]).fetchall()
+    except psycopg.Error:
+        raise missing from None
+    if name is None:
+        raise missing
+    return str(name)
+
+
+def check_place(address: Address, grant: Sequence[str] = ()) -> None:
+    """Raise if a release cannot be put there: the name is taken, a role unknown, or nothing may be created."""
+    check_name(address.name)
+    with connected(address.url, write=True) as connection:
+        _check_free(connection, address.name)
+        _check_roles(connection, grant)
+        with translating():
+            query = "SELECT pg_is_in_recovery(), has_database_privilege(current_database(), 'CREATE')"
+            [(standby, may)] = connection.execute(query).fetchall()
+    for wrong, state in ((standby, "25006"), (not may, "42501")):
+        if wrong:
+            what, hint = STATES[state]
+            raise EngineError(what, hint=hint)
+
+
+@contextmanager
+def opened(address: Address) -> Iterator[Stored]:
+    """A schema as it is at one moment, to be read."""
+    with connected(address.url) as connection:
+        with translating():
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield Stored(connection, address.name)
+
+
+def keep(
+    address: Address,
+    files: Mapping[str, Path],
+    tables: Mapping[str, pa.Table],
+    *,
+    links: Sequence[Link] = (),
+    comments: Mapping[str, str],
+    grant: Sequence[str] = (),
+    check: Callable[[Stored], None],
+) -> None:
+    """Make a schema, all at once or not at all; `check` looks at it before anybody else can, and may raise.
+
+    `comments` are those of the tables by name, and that of the schema under "".
+    """
+    schema = address.name
+    for name in (schema, *tables, *(column for rows in tables.values() for column in rows.column_names)):
+        check_name(name)
+    with connected(address.url, write=True) as connection:
+        _check_free(connection, schema)
+        _check_roles(connection, grant)
+        with translating():
+            connection.execute("BEGIN")
+            _make(connection, schema, files, tables, links, comments)
+            _grant(connection, schema, grant)
+        check(Stored(connection, schema))
+        with translating():
+            connection.execute("COMMIT")
+
+
+def _check_free(connection: psycopg.Connection[Any], schema: str) -> None:
+    query = "SELECT nspname FROM pg_namespace WHERE lower(nspname) = lower(%s)"
+    with translating():
+        found = [name for (name,) in connection.execute(query, [schema]).fetchall()]
+    if schema.lower().startswith("pg_") or not schema or "\0" in schema:
+        raise InputError(f"`{schema}` cannot be the name of a release", hint="PostgreSQL keeps `pg_…` for itself")
+    if schema in found:
+        raise ReleaseError(
+            f"a schema `{schema}` exists in the database already",
+            hint="a release is never overwritten: choose another name",
+        )
+    if found:
+        raise ReleaseError(
+            f"the name `{schema}` differs from the schema `{found[0]}` in nothing but capitals",
+            hint="choose a name that nobody takes for another",
+        )
+
+
+def _check_roles(connection: psycopg.Connection[Any], roles: Sequence[str]) -> None:
+    with translating():
+        known = {name for (name,) in connection.execute("SELECT rolname FROM pg_roles").fetchall()}
+    for role in roles:
+        if role.lower() == "public":
+            raise InputError("a release is granted to roles, not to PUBLIC", hint="name the roles of your analysts")
+        if role not in known:
+            raise InputError(f"there is no role `{role}` in the server", hint="`\\du` in psql lists them")
+
+
+def _make(
+    connection: psycopg.Connection[Any],
+    schema: str,
+    files: Mapping[str, Path],
+    tables: Mapping[str, pa.Table],
+    links: Sequence[Link],
+    comments: Mapping[str, str],
+) -> None:
+    def run(query: str, *parts: sql.Composable) -> None:
+        connection.execute(SQL(query).format(*parts))
+
+    run("CREATE SCHEMA {}", Identifier(schema))
+    for name, rows in tables.items():
+        run("CREATE TABLE {} ({})", Identifier(schema, name), columns_of(rows.schema))
+        copied_in(connection, Identifier(schema, name), rows)
+    for link in links:
+        _link(run, schema, link, tables[link.other])
+    run(
+        "CREATE TABLE {} (path text, part integer, content bytea NOT NULL, PRIMARY KEY (path, part))",
+        Identifier(schema, FILES),
+    )
+    with connection.cursor() as cursor:
+        statement = SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(Identifier(schema, FILES))
+        for name, path in files.items():
+            with path.open("rb") as file:
+                parts = iter(lambda file=file: file.read(PART), b"")  # type: ignore[misc]
+                for number, content in enumerate(parts):
+                    cursor.execute(statement, [name, number, content], binary=True)
+    for name, comment in comments.items():
+        kind, this = ("TABLE", Identifier(schema, name)) if name else ("SCHEMA", Identifier(schema))
+        run(f"COMMENT ON {kind} {{}} IS {{}}", this, Literal(comment))
+    for name in tables:
+        run("ANALYZE {}", Identifier(schema, name))
+
+
+def _link(run: Callable[..., None], schema: str, link: Link, rows: pa.Table) -> None:
+    """A foreign key; to values that occur several times, by a table that has each once."""
+    other, this = Identifier(schema, link.other), Identifier(schema, link.table)
+    here, there = (SQL(", ").join(map(Identifier, names)) for names in (link.columns, link.others))
+    if rows.select(list(link.others)).group_by(list(link.others)).aggregate([]).num_rows == len(rows):
+        run("ALTER TABLE {} ADD PRIMARY KEY ({})", other, there)
+    else:
+        keys = Identifier(schema, f"{KEYS}{link.other}")
+        run("CREATE TABLE IF NOT EXISTS {} AS SELECT DISTINCT {} FROM {}", keys, there, other)
+        run("ALTER TABLE {} ADD PRIMARY KEY ({})", keys, there)
+        run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", other, there, keys)
+        other = keys
+    run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", this, here, other)
+
+
+def _grant(connection: psycopg.Connection[Any], schema: str, roles: Sequence[str]) -> None:
+    """SELECT for some roles, and nothing for everybody else, whatever the database grants by default."""
+    of_schema, of_tables = SQL("SCHEMA {}"), SQL("ALL TABLES IN SCHEMA {}")
+    for what in (of_schema, of_tables):
+        connection.execute(SQL("REVOKE ALL ON {} FROM PUBLIC").format(what.format(Identifier(schema))))
+    for role in roles:
+        for right, what in (("USAGE", of_schema), ("SELECT", of_tables)):
+            connection.execute(
+                SQL("GRANT {} ON {} TO {}").format(SQL(right), what.format(Identifier(schema)), Identifier(role))
+            )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
