@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.audit.metrics import rce
 from discreet.publication.publish import publish_groups
 
 TABLE_1 = [
@@ -182,7 +181,7 @@ def test_equation_13_on_the_paper_s_tables(release):
         assert (age, sex, zipcode, group) in TABLE_3A
     assert error[0] == Fraction(1, 2)
     assert [error[number] for number in range(4, 8)] == [Fraction(x, 8) for x in (3, 7, 3, 7)]
-    assert rce(release) == pytest.approx(float(sum(error.values()))) == pytest.approx(4.5)
+    assert discreet.metrics(release).rce == pytest.approx(float(sum(error.values()))) == pytest.approx(4.5)
 
 
 def people(n, seed):
@@ -198,7 +197,7 @@ def test_theorems_2_and_4(tmp_path, partition, n, l):
     policy = discreet.Policy(quasi=["age", "zipcode"], sensitive="ill", guarantee={"l": l}, partition=partition)
     release = discreet.publish(people(n, l), policy, to=tmp_path / "release", seed=n)
     counts, groups = pq.read_table(release.file("st"))["count"].to_pylist(), release.promise.groups
-    error, least = rce(release), n * (1 - Fraction(1, l))
+    error, least = discreet.metrics(release).rce, n * (1 - Fraction(1, l))
     assert error >= float(least) - 1e-6
     if partition in {"anatomize", "deal"}:
         assert set(counts) == {1}
@@ -218,4 +217,4 @@ def test_rce_when_every_value_is_unique(tmp_path, partition):
     policy = discreet.Policy(quasi=["age", "zipcode"], sensitive="ill", guarantee={"l": 5}, partition=partition)
     release = discreet.publish(table, policy, to=tmp_path / "release", seed=1)
     assert set(pq.read_table(release.file("st"))["count"].to_pylist()) == {1}
-    assert rce(release) == pytest.approx(n - release.promise.groups)
+    assert discreet.metrics(release).rce == pytest.approx(n - release.promise.groups)

@@ -183,4 +183,9 @@ def test_paper_5_what_it_loses(table_2_of_paper_5: Release) -> None:
     found = discreet.metrics(table_2_of_paper_5)
     assert found.ncp == pytest.approx(2 * (4 * 39 + 4 * 9 + 8 * 49_999))
     assert found.ncp_normalised == pytest.approx(4 * 39 / 49 + 4 * 9 / 49 + 8)
-    assert found.rce == pytest.approx(4.5)
+    # A row is spread evenly over the points of its box: 40 ages, 10 of the women, 50,000 zipcodes (equations 10 to 13).
+    points = [40 * 50_000] * 4 + [10 * 50_000] * 4
+    assert (
+        found.rce == pytest.approx(sum(1 - 1 / held for held in points), abs=1e-12) == pytest.approx(7.99999, abs=1e-12)
+    )
+    assert found.value_rce == pytest.approx(4.5)

@@ -12,17 +12,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
+from discreet.experiments.sacharidis import OPTIONS as METHODS
+from discreet.experiments.sacharidis import estimated, space_of
+from discreet.experiments.sacharidis import queries as ranges
+from discreet.experiments.sacharidis import released as made_by
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.join.join import join
 from discreet.partition.spatial.space import Dimension
-from discreet.values.codes import encode
 from discreet.values.random import RandomSource
 
 COLUMNS = ["age", "inctot", "famsize", "educrec"]
 ENDS = [f"{name}_{end}" for name in COLUMNS for end in ("low", "high")]
 PRIVATE, K, DRAWS = 10_000, 50, 5
-METHODS = {"mondrian": {"dimension": "round_robin"}, "topdown": {}}
 ALIKE = np.zeros(PRIVATE, np.int32)
 
 
@@ -33,74 +35,21 @@ def people(real_data):
 
 def drawn(people, draw, rows=None):
     """The first 10,000 rows are private, the others public."""
-    order = np.random.default_rng(draw).permutation(len(people))[:rows]
-    columns = [encode(people[name].take(order)) for name in COLUMNS]
-    return [Dimension(c.codes, c.size, c.domain.to_numpy().astype(float)) for c in columns]
-
-
-class Boxes:
-    """What a release of some rows shows, and how many private rows each box has."""
-
-    def __init__(self, space, groups, parts):
-        shown, count = groups >= 0, groups.max() + 1
-        self.low, self.high = np.full((count, len(space)), np.inf), np.full((count, len(space)), -np.inf)
-        for j, d in enumerate(space):
-            np.minimum.at(self.low[:, j], groups[shown], d.places[d.codes[shown]])
-            np.maximum.at(self.high[:, j], groups[shown], d.places[d.codes[shown]])
-        self.rows, self.private = np.bincount(groups[shown]), np.bincount(groups[:PRIVATE], minlength=count)
-        self.part = np.zeros(count, np.int64)
-        self.part[groups[shown]] = parts[shown]
-        self.extents = np.array([d.extent for d in space])
-
-    def ncp(self):
-        """Modified NCP: over private rows, what share of each column their box covers."""
-        return float((self.private * ((self.high - self.low) / self.extents).sum(axis=1)).sum())
-
-    def dm(self):
-        """Modified DM: the squares of private rows of all groups."""
-        return float((self.private.astype(float) ** 2).sum())
-
-    def count(self, low, high):
-        """The estimate of a range count, from what a release shows."""
-        held = np.bincount(self.part, weights=self.private)
-        return estimated(self.low, self.high, self.rows, self.part, held, (low, high))
-
-
-def estimated(low, high, rows, part, held, query):
-    """Private rows of a sensitive group lie where its published rows do: `held` are the values it has."""
-    points = np.minimum(high, query[1]) - np.maximum(low, query[0]) + 1
-    share = np.prod(np.clip(points, 0, None) / (high - low + 1), axis=1)
-    inside = np.bincount(part, weights=rows * share) / np.bincount(part, weights=rows)
-    return float((held * inside).sum())
+    return space_of(people.take(np.random.default_rng(draw).permutation(len(people))[:rows]), COLUMNS)
 
 
 def released(space, name, draw):
     """The boxes of the plain algorithm and of both variants."""
-    mine = [Dimension(d.codes[:PRIVATE], d.size, d.places) for d in space]
-    guarantee, partition = Guarantee.of({"k": K}), PARTITIONS[name]
-    groups = partition.assign(mine, ALIKE, guarantee, RandomSource(draw), METHODS[name])
-    found = {"plain": Boxes(mine, groups, groups)}
+    found = {variant: boxes for variant, boxes, _ in made_by(space, PRIVATE, name, K, draw)}
     for variant in ("direct", "refinement"):
-        joined = join(space, ALIKE, guarantee, partition, METHODS[name], variant, RandomSource(draw))
-        found[variant] = Boxes(space, *joined)
         assert found[variant].rows.min() >= K
         assert found[variant].private.min() >= 1
         assert found[variant].private.sum() == PRIVATE
     return found
 
 
-def queries(space, draw, share=0.1):
-    """Ranges that take about that share of the space, each with somebody inside."""
-    chance, columns = np.random.default_rng(draw + 100), [d.places[d.codes[:PRIVATE]] for d in space]
-    side = share ** (1 / len(space))
-    while True:
-        low = np.array([chance.uniform(c.min(), c.max() - side * np.ptp(c)) for c in columns]).round()
-        high = np.floor(low + side * np.array([np.ptp(c) for c in columns]))
-        truth = np.count_nonzero(
-            np.logical_and.reduce([(c >= a) & (c <= b) for c, a, b in zip(columns, low, high, strict=True)])
-        )
-        if truth:
-            yield low, high, truth
+def queries(space, draw):
+    return ranges(space, PRIVATE, draw, 0.1)
 
 
 @pytest.fixture(scope="module", params=list(METHODS))

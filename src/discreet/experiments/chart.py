@@ -1,0 +1,83 @@
+"""Draw what an experiment measured: a panel for each table, a line for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.comparison.chart import GREY, INK, LINES
+from discreet.errors import MissingExtraError
+from discreet.experiments.experiment import Chart, Row, Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+ACROSS = 3
+
+
+def check() -> None:
+    """Raise unless charts can be drawn: better before the work than after it."""
+    try:
+        import matplotlib.figure  # noqa: F401 - only whether it is there
+    except ImportError:
+        raise MissingExtraError(
+            "matplotlib is not installed", hint="pip install 'discreet[charts]', or leave charts out with --no-charts"
+        ) from None
+
+
+def draw(title: str, chart: Chart, rows: Sequence[Row], path: Path) -> None:
+    """Draw the rows into a file."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys(row[chart.panel] if chart.panel else "" for row in rows)) or [""]
+    across = min(len(panels), ACROSS)
+    down = -(-len(panels) // across)
+    with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
+        figure = Figure(figsize=(max(7.5, 4.8 * across), 1.2 + 4 * down), layout="constrained")
+        figure.suptitle(title, fontsize=11, fontweight="bold", color=INK, wrap=True)
+        grid = figure.subplots(down, across, squeeze=False)
+        for number, axes in enumerate(grid.flat):
+            if number < len(panels):
+                _panel(axes, chart, rows, panels[number])
+            else:
+                axes.set_visible(False)
+        handles, labels = grid.flat[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6) or 1, frameon=False)
+        figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _panel(axes: Axes, chart: Chart, rows: Sequence[Row], panel: str) -> None:
+    told = Rows(rows, chart)
+    lines = {
+        line: sorted(told.series(chart.y, line).get(panel, []))
+        for line in dict.fromkeys(row[chart.line] for row in rows)
+    }
+    for number, (line, points) in enumerate(lines.items()):
+        color, mark = LINES[number % len(LINES)], MARKS[number % len(MARKS)]
+        axes.plot(*zip(*points, strict=True) if points else ([], []), f"{mark}-", color=color, label=line, markersize=5)
+    if chart.panel:
+        axes.set_title(str(panel), fontsize=10, loc="left", color=INK)
+    axes.set_xlabel(chart.x_label or chart.x, color=INK)
+    axes.set_ylabel(chart.y_label or chart.y, color=INK)
+    if "x" in chart.log:
+        places = sorted({x for points in lines.values() for x, _ in points})
+        axes.set_xscale("log")
+        axes.set_xticks(places, [f"{x:,}" for x in places])
+        axes.xaxis.set_minor_formatter(lambda *_: "")
+        axes.tick_params(axis="x", which="minor", length=0)
+    if "y" in chart.log:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    if chart.share:
+        axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g}%")
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=INK)
+    for edge in ("top", "right"):
+        axes.spines[edge].set_visible(False)
+    for edge in ("left", "bottom"):
+        axes.spines[edge].set_color(GREY)

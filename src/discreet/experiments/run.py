@@ -1,0 +1,197 @@
+"""Run an experiment cell by cell, and write what it found: a table, a chart, and a text that says what holds.
+
+Everything that is measured is kept in `NAME.json` as soon as it is there. A run that was interrupted, started again
+with the same settings, goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import discreet
+from discreet.errors import DiscreetWarning, InputError
+from discreet.experiments.chart import check, draw
+from discreet.experiments.data import Data
+from discreet.experiments.experiment import SCALES, Experiment, Row, Verdict
+from discreet.words import nearest
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found, and at what cost in seconds of processor time."""
+
+    experiment: Experiment
+    settings: Mapping[str, Any]
+    source: str
+    scale: str
+    rows: tuple[Row, ...]
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+
+    @property
+    def title(self) -> str:
+        return f"{self.experiment.name}: {self.experiment.title} ({self.source})"
+
+    def text(self) -> str:
+        """What the paper claims, what was measured, whether it holds, and if not, why."""
+        lines = [self.title, "", f"Paper: {self.experiment.paper}", f"Scale: {self.scale}"]
+        lines += [f"  {name} = {_told(value)}" for name, value in self.settings.items()]
+        for verdict in self.verdicts:
+            lines += ["", f"Claim: {verdict.claim}", f"Measured: {verdict.measured}", f"Verdict: {said(verdict)}"]
+            lines += [f"Why: {verdict.why}"] if verdict.why else []
+        lines += ["", *self.experiment.remarks] if self.experiment.remarks else []
+        return "\n".join([*lines, "", f"{self.seconds:,.0f} seconds of processor time"]) + "\n"
+
+
+def said(verdict: Verdict) -> str:
+    return {True: "holds", False: "does not hold", None: "not judged"}[verdict.holds]
+
+
+def run(
+    experiment: Experiment,
+    *,
+    to: Path,
+    scale: str = "quick",
+    data: Path | None = None,
+    given: Mapping[str, str] | None = None,
+    again: bool = False,
+    charts: bool = True,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """Measure what is not there yet, judge, and write `NAME.csv`, `.svg`, `.png`, `.txt` and `.json` into `to`."""
+    if scale not in SCALES:
+        raise InputError(f"`{scale}` is not a scale", hint=nearest(scale, SCALES))
+    source = Data(data)
+    if data is not None and not data.is_dir():
+        raise InputError(f"there is no folder `{data}`", hint="name the folder with the real tables, or leave it out")
+    source.check(experiment.tables)
+    if charts:
+        check()
+    settings = experiment.settings(scale, _given(experiment, given or {}))
+    told = source.told(experiment.tables)
+    about = {"version": discreet.__version__, "source": told, "settings": settings}
+    to.mkdir(parents=True, exist_ok=True)
+    done = _Kept(to / f"{experiment.name}.json", json.loads(json.dumps(about)), again=again)
+    for cell in experiment.cells(settings):
+        key = json.dumps(cell)
+        progress(", ".join(f"{name} {_told(value)}" for name, value in cell.items()))
+        if key not in done.cells:
+            start = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DiscreetWarning)  # about tables that nobody publishes
+                rows = [*experiment.measure(cell, settings, source)]
+            done.add(key, rows, time.process_time() - start)
+    found = _result(experiment, settings, told, done.cells, done.seconds)
+    _table(found, to / f"{experiment.name}.csv")
+    (to / f"{experiment.name}.txt").write_text(found.text(), encoding="utf-8")
+    if charts:
+        for form in ("svg", "png"):
+            draw(found.title, experiment.chart, found.rows, to / f"{experiment.name}.{form}")
+    return found
+
+
+def kept(experiment: Experiment, folder: Path) -> Result | None:
+    """What an earlier run has left in a folder, if it came to its end."""
+    path = folder / f"{experiment.name}.json"
+    if not path.is_file():
+        return None
+    try:
+        whole = json.loads(path.read_text(encoding="utf-8"))
+        about = whole["about"]
+        return _result(experiment, about["settings"], about["source"], whole["cells"], whole["seconds"])
+    except (ValueError, KeyError, TypeError):  # another version's, or not all of it
+        return None
+
+
+def _result(experiment: Experiment, settings: Mapping[str, Any], source: str, cells: Any, seconds: float) -> Result:
+    rows = tuple(row for cell in experiment.cells(settings) for row in cells[json.dumps(cell)])
+    scale = _scale(experiment, settings)
+    unknown = "no reason is known" + ("" if scale == "full" else "; the sizes are smaller than the paper's")
+    verdicts = tuple(
+        replace(each, why=unknown) if each.holds is False and not each.why else each for each in experiment.judged(rows)
+    )
+    return Result(experiment, settings, source, scale, rows, verdicts, seconds)
+
+
+def _scale(experiment: Experiment, settings: Mapping[str, Any]) -> str:
+    """The scale that settings are nearest to, and in what they differ from it."""
+    told = []
+    for scale in reversed(SCALES):
+        own = experiment.settings(scale, {})
+        differ = [f"{name} = {_told(value)}" for name, value in settings.items() if own.get(name) != value]
+        told.append((len(differ), f"{scale} but for {', '.join(differ)}" if differ else scale))
+    return min(told, key=lambda each: each[0])[1]
+
+
+def steps(experiment: Experiment, scale: str, given: Mapping[str, str]) -> int:
+    """How many cells a run has."""
+    return len(experiment.cells(experiment.settings(scale, _given(experiment, given))))
+
+
+class _Kept:
+    """The rows that were measured, cell by cell, in a file that is always whole."""
+
+    def __init__(self, path: Path, about: Mapping[str, Any], *, again: bool) -> None:
+        self.path, self.about = path, about
+        self.cells: dict[str, list[Row]] = {}
+        self.seconds = 0.0
+        if path.is_file() and not again:
+            try:
+                found = json.loads(path.read_text(encoding="utf-8"))
+                if found["about"] == about:
+                    self.cells, self.seconds = found["cells"], found["seconds"]
+            except (ValueError, KeyError, TypeError):
+                raise InputError(f"`{path}` holds no results", hint="remove it, or start again with --again") from None
+
+    def add(self, key: str, rows: list[Row], seconds: float) -> None:
+        self.cells[key], self.seconds = rows, self.seconds + seconds
+        partial = self.path.with_suffix(".partial")
+        whole = {"about": self.about, "seconds": self.seconds, "cells": self.cells}
+        partial.write_text(json.dumps(whole, default=float), encoding="utf-8")
+        partial.replace(self.path)
+
+
+def _given(experiment: Experiment, given: Mapping[str, str]) -> dict[str, Any]:
+    """Parameters as texts, in the types of the paper's own."""
+    found = {}
+    for name, text in given.items():
+        if name not in experiment.parameters:
+            raise InputError(
+                f"`{experiment.name}` has no parameter `{name}`", hint=nearest(name, experiment.parameters)
+            )
+        own = experiment.parameters[name]
+        try:
+            found[name] = [type(own[0])(part) for part in text.split(",")] if isinstance(own, list) else type(own)(text)
+        except ValueError:
+            what = "values like" if isinstance(own, list) else "a value like"
+            raise InputError(f"`{name}` cannot be `{text}`", hint=f"expected {what} {_told(own)}") from None
+    return found
+
+
+def _table(found: Result, path: Path) -> None:
+    names = list(dict.fromkeys(name for row in found.rows for name in row))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(found.rows)
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def as_json(found: Result) -> dict[str, Any]:
+    """A result as `--json` has it."""
+    own = found.experiment
+    verdicts = [asdict(verdict) for verdict in found.verdicts]
+    about = {"name": own.name, "title": own.title, "paper": own.paper, "data": found.source, "scale": found.scale}
+    return {**about, "settings": dict(found.settings), "rows": list(found.rows), "claims": verdicts}
