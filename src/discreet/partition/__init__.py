@@ -171,12 +171,17 @@ PARTITIONS = {
             randomness="near",
         ),
         Partition("mondrian", "spatial.mondrian", sees="space", options={**BLIND, **MEDIANS}, randomness="near"),
+        Partition("compact", "spatial.compact", sees="space", options=BLIND, randomness="near"),
         Partition("topdown", "spatial.topdown", sees="space", selects=True, options=BLIND, randomness="near"),
         Partition(
             "full_domain",
             "spatial.full_domain",
             sees="hierarchies",
-            options={"cuts": ("fitted", "blind"), "loss": ("ncp", "discernibility"), "suppression": SHARE},
+            options={
+                "cuts": ("fitted", "blind"),
+                "loss": ("ncp", "lm", "geometric", "discernibility"),
+                "suppression": SHARE,
+            },
             randomness="near",
         ),
         *(Partition(name, "ranges", keeps=("k", "e"), needs="e") for name in RANGES),

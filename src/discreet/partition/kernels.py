@@ -11,11 +11,14 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.ordered import order_of
 from discreet.values.rule import capacity, is_harmless
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 UIntArray: TypeAlias = npt.NDArray[np.uint64]
 MarkArray: TypeAlias = npt.NDArray[Any]
+
+FINE = 4  # codes for each row, at most, that are counted one by one
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -39,10 +42,11 @@ def shuffle(words: UIntArray) -> IntArray:
 @nb.njit(cache=True, nogil=True)
 def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> IntArray:
     """Row numbers ordered by value and, within a value, uniformly at random."""
-    start = np.zeros(counts.size + 1, np.int64)
-    start[1:] = np.cumsum(counts)
-    end = start[:-1].copy()
-    order = np.empty(values.size, np.int32)
+    start, end = np.empty(counts.size, np.int64), np.empty(counts.size, np.int64)
+    order, at = np.empty(values.size, np.int32), 0
+    for v in range(counts.size):
+        start[v] = end[v] = at
+        at += counts[v]
     for row in range(values.size):
         v = values[row]
         j = start[v] + below(words[row], end[v] - start[v] + 1)
@@ -79,11 +83,13 @@ def deal_out(counts, held, rule, groups, out, first):  # type: ignore[no-untyped
 def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
     """Deal every cell by itself; groups are numbered in the order of the cells."""
     groups = np.empty(values.size, np.int32)
-    first = 0
+    first, largest = np.int64(0), 0
+    for cell in range(edges.size - 1):
+        largest = max(largest, edges[cell + 1] - edges[cell])
+    counts, held, dealt = np.empty(largest, np.int64), np.empty(largest, np.int32), np.empty(largest, np.int32)
     for cell in range(edges.size - 1):
         a, b = edges[cell], edges[cell + 1]
-        by_value = np.argsort(values[a:b], kind="mergesort")
-        counts, held = np.empty(b - a, np.int64), np.empty(b - a, np.int32)
+        by_value = order_of(values[a:b])
         runs = 0
         for i in range(b - a):
             if i == 0 or values[a + by_value[i]] != held[runs - 1]:
@@ -91,7 +97,6 @@ def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
                 runs += 1
             counts[runs - 1] += 1
         g = capacity(counts[:runs], held[:runs], rule)
-        dealt = np.empty(b - a, np.int32)
         deal_out(counts[:runs], held[:runs], rule, g, dealt, first)
         for i in range(b - a):
             groups[rows[a + by_value[i]]] = dealt[i]
@@ -111,6 +116,32 @@ def shuffle_cells(edges, values, rows, words):  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True)
+def median(codes, least, most, histogram):  # type: ignore[no-untyped-def]
+    """The median of codes that lie between two, how many are under it, and how many at it.
+
+    The histogram has room for what lies between, or for `FINE` times as many numbers as there are codes.
+    """
+    n, under = codes.size, 0
+    while True:  # count 2**shift codes together if they lie far apart; then look only at those in the middle
+        shift = 0
+        while most - least >> shift >= FINE * n:
+            shift += 1
+        for at in range((most - least >> shift) + 1):
+            histogram[at] = 0
+        for i in range(n):
+            c = np.int64(codes[i])
+            if least <= c <= most:
+                histogram[c - least >> shift] += 1
+        at = 0
+        while under + histogram[at] <= n // 2:
+            under += histogram[at]
+            at += 1
+        if shift == 0:
+            return np.int64(least + at), np.int64(under), np.int64(histogram[at])
+        least, most = least + (at << shift), min(most, least + (at + 1 << shift) - 1)
+
+
+@nb.njit(cache=True, nogil=True)
 def divide(lines, goes_right, spare):  # type: ignore[no-untyped-def]
     """Bring those that go left to the front; the order of each side stays."""
     left, right = 0, 0
@@ -127,4 +158,9 @@ def divide(lines, goes_right, spare):  # type: ignore[no-untyped-def]
             for j in range(lines.shape[1]):
                 lines[left, j] = lines[i, j]
             left += 1
-    lines[left:] = spare[:right]
+    for i in range(right):
+        if lines.ndim == 1:
+            lines[left + i] = spare[i]
+        else:
+            for j in range(lines.shape[1]):
+                lines[left + i, j] = spare[i, j]

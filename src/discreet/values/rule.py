@@ -22,6 +22,8 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.ordered import order_of
+
 Marks: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -163,12 +165,17 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
     held, times, free, share = _occurring(values, rule, counts)
     if held.size == 0:
         return np.int64(values.size + 1)
-    need = max(np.int64(max(rule.l, rule.distinct_l, 1)), times.max() * rule.l)
+    top = times[0]
+    for i in range(times.size):
+        top = max(top, times[i])
+    need = max(np.int64(max(rule.l, rule.distinct_l, 1)), top * rule.l)
     if rule.marks.size and rule.e > 0:
         need = max(need, within(held, times, rule) + 1)
     if rule.distinct_l > 1:
-        times.sort()
-        need = max(need, times[max(times.size - rule.distinct_l + 1, 0) :].sum() + 1)
+        by_times, most = order_of(times), np.int64(0)
+        for i in range(max(times.size - rule.distinct_l + 1, 0), times.size):
+            most += times[by_times[i]]
+        need = max(need, most + 1)
     return max(share, need + free)
 
 
@@ -178,7 +185,7 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
 
     And the harmless rows, and how many rows there must be so that no value has more than its share of them.
     """
-    held, found, distinct, free, share = np.empty(values.size, np.int32), 0, 0, np.int64(0), np.int64(rule.k)
+    held, found, distinct, free, share = np.empty(values.size, np.int64), 0, 0, np.int64(0), np.int64(rule.k)
     for v in values:
         if counts[v] == 0:
             held[found] = v
@@ -194,7 +201,9 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
             distinct += 1
     held = held[:distinct]
     if rule.marks.size:
-        held.sort()
+        by_value, unsorted = order_of(held), held.copy()
+        for i in range(distinct):
+            held[i] = unsorted[by_value[i]]
     times = np.empty(distinct, np.int64)
     for i in range(distinct):
         times[i] = counts[held[i]]
@@ -229,13 +238,10 @@ def within_each(starts, values, counts, rule):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def sweep(values, rule, counts, works):  # type: ignore[no-untyped-def]
     """Set works[i] for every i: whether the first i rows keep all promises, and so do the rows from i on."""
-    n = values.size
-    _sweep(values, 1, rule, counts, works)
-    for i in range(n):
-        counts[values[i]] = 0
-    _sweep(values, -1, rule, counts, works)
-    for i in range(n):
-        counts[values[i]] = 0
+    for step in (1, -1):
+        _sweep(values, step, rule, counts, works)
+        for i in range(values.size):
+            counts[values[i]] = 0
 
 
 @nb.njit(cache=True, nogil=True)

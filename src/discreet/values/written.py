@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 UTF_8 = "utf-8"
+THOUSANDS = (".", ",", "'", "\u2019", " ", "\u00a0", "\u202f")  # the last two are spaces at which no line breaks
 _DATES = {"DD": "%d", "MM": "%m", "YYYY": "%Y"}
 
 
@@ -16,8 +17,9 @@ _DATES = {"DD": "%d", "MM": "%m", "YYYY": "%Y"}
 class Csv:
     """How a CSV file is written. `separator` is found in its first two lines unless it is said.
 
-    `dates` is a pattern of DD, MM and YYYY, `missing` the fields that stand for no value beside the empty one. With
-    `zone`, which can only be UTC, times that are written with an offset are turned into UTC.
+    `dates` is a pattern of DD, MM and YYYY, `missing` the fields that stand for no value beside the empty one; with
+    `missing_quoted`, also in quotes. With `zone`, which can only be UTC, times that are written with an offset are
+    turned into UTC.
     """
 
     separator: str | None = None
@@ -27,6 +29,7 @@ class Csv:
     encoding: str = UTF_8
     dates: str | None = None
     zone: str | None = None
+    missing_quoted: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Csv:
@@ -73,11 +76,13 @@ def csv_faults(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "decimal", f"expected `.` or `,`, got {decimal!r}"
     elif separator == decimal:
         yield "decimal", "is the separator, too: no program could tell the two apart; quote such numbers and keep `.`"
-    if "thousands" in given and thousands not in {".", ",", "'", " ", "\u00a0", "\u202f"}:
+    if "thousands" in given and thousands not in THOUSANDS:
         yield "thousands", f"expected one of `.`, `,`, `'` or a space, got {thousands!r}"
     elif thousands == decimal:
         yield "thousands", "is the decimal sign, too"
     yield from _missing(given)
+    if not isinstance(given.get("missing_quoted", False), bool):
+        yield "missing_quoted", f"expected true or false, got {given['missing_quoted']!r}"
     if "encoding" in given and not _is_encoding(given["encoding"]):
         yield (
             "encoding",

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 import numpy as np
 from hypothesis import strategies as st
@@ -73,17 +74,19 @@ def groups_at(space, levels):
 
 def loss_at(space, levels, found, published, loss):
     """What the point loses where only these groups are published, row by row."""
-    rows = space[0].codes.size
-    lost = Fraction(0)
+    rows, lost = space[0].codes.size, [Fraction(0)] * len(space)
     for nodes, members in found.items():
         if loss == "discernibility":
-            lost += len(members) * (len(members) if nodes in published else rows)
+            lost[0] += len(members) * (len(members) if nodes in published else rows)
             continue
-        for d, level, node in zip(space, levels, nodes, strict=True):
+        for i, (d, level, node) in enumerate(zip(space, levels, nodes, strict=True)):
             leaves = levels_of(d)[level].count(node)
-            share = Fraction(leaves, d.size) if leaves > 1 else 0
-            lost += len(members) * (share if nodes in published else 1)
-    return lost
+            if loss == "ncp":
+                share = Fraction(leaves, d.size) if leaves > 1 else 0
+            else:
+                share = Fraction(leaves - 1, max(d.size - 1, 1))
+            lost[i] += len(members) * (share if nodes in published else 1)
+    return prod(1 + column / rows for column in lost) - 1 if loss == "geometric" else sum(lost)
 
 
 def best_of_all(space, sensitive, promised, suppression, loss):

@@ -25,24 +25,23 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     return carry_out(plan(counts, l, secret.words(l)), sensitive, counts, secret)
 
 
-@nb.njit(cache=True, nogil=True)
 def plan(counts: IntArray, l: int, words: UIntArray) -> IntArray:
     """The group of the i-th row when rows are sorted by value; needs counts that allow l.
 
     `words` are random, one per residue row (at most l - 1).
     """
-    n = 0
-    for c in counts:
-        n += c
-    groups = n // l
-    start = np.zeros(counts.size + 1, np.int64)
-    start[1:] = np.cumsum(counts)
-    out = np.empty(n, np.int32)
+    start, by_size = np.append(0, np.cumsum(counts)), np.argsort(-counts, kind="stable")
+    groups: IntArray = _take(start, by_size, counts[by_size].astype(np.int64), l, words)
+    return groups
+
+
+@nb.njit(cache=True, nogil=True)
+def _take(start, by_size, left, l, words):  # type: ignore[no-untyped-def]
+    """The group of the i-th row; rows of a value begin at its `start`, and `left` are those of each by size."""
+    groups, out = start[-1] // l, np.empty(start[-1], np.int32)
 
     # Values by remaining rows, most first. Lines 3-8: while the top l lose a row each, ties at
     # the edge of the top l are taken from the far end of their run, so the order stays sorted.
-    by_size = np.argsort(-counts)
-    left = counts[by_size].astype(np.int64)
     for group in range(groups):
         edge = left[l - 1]
         first = _first_at_most(left, edge)

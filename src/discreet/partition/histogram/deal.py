@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
@@ -25,9 +24,8 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     return carry_out(plan(counts, guarantee.rule), sensitive, counts, secret)
 
 
-@nb.njit(cache=True, nogil=True)
 def plan(counts: IntArray, rule: Rule) -> IntArray:
     """The group of the i-th row when rows are sorted by value."""
-    out, held = np.empty(counts.sum(), np.int32), np.arange(counts.size)
+    out, held = np.empty(counts.sum(), np.int32), np.arange(counts.size, dtype=np.int32)
     deal_out(counts, held, rule, capacity(counts, held, rule), out, 0)
     return out

@@ -82,7 +82,8 @@ def _sweep(counts, marks, k, e, width, known, same):  # type: ignore[no-untyped-
     """
     n = marks.size
     start = np.full(n, -1, np.int32)
-    start[:same] = known[:same]
+    for b in range(same):
+        start[b] = known[b]
     reached = np.empty(n, np.int32)  # the latest start, up to here, that the groups before can reach
     reached[0] = 0
     for b in range(1, same):

@@ -24,12 +24,12 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     return assign_sorted(plan, sensitive, guarantee, secret)
 
 
-@nb.njit(cache=True, nogil=True)
 def plan(counts: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
     """The group of the i-th row when rows are sorted by value."""
     starts = _starts(marks, k, e)
     lasts = np.append(starts[1:] - 1, marks.size - 1)
-    return lay_out(counts, starts, lasts)
+    groups: IntArray = lay_out(counts, starts, lasts)
+    return groups
 
 
 @nb.njit(cache=True, nogil=True)

@@ -43,8 +43,10 @@ def lay_out(counts: IntArray, firsts: IntArray, lasts: IntArray) -> IntArray:
 
     Where a group starts at the value at which the one before it ends, they share its rows evenly.
     """
-    out = np.empty(counts.sum(), np.int32)
-    at = 0
+    total, at = 0, 0
+    for v in range(counts.size):
+        total += counts[v]
+    out = np.empty(total, np.int32)
     shared = False
     for group in range(firsts.size):
         first, last = firsts[group], lasts[group]

@@ -98,7 +98,8 @@ def _sums(places, values, counts, lengths):  # type: ignore[no-untyped-def]
     for v in range(counts.size):
         below[v + 1] = below[v] + counts[v]
         sum_below[v + 1] = sum_below[v] + lengths[v] * counts[v]
-        value_of[below[v] : below[v + 1]] = v
+        for row in range(below[v], below[v + 1]):
+            value_of[row] = v
     sums = np.empty(places.size, lengths.dtype)
     for p in range(values.size):
         v = values[p]
@@ -132,7 +133,7 @@ def _cut(places, ends, rows):  # type: ignore[no-untyped-def]
     start = np.full(last + 1, -1, np.int32)  # of the last of them; -1 where no group may end
     start[0] = 0
     queue, since = np.empty(last + 1, np.int32), np.empty(last + 1, np.int32)
-    head, tail, new = 0, 0, 0
+    head, tail, new = 0, 0, np.int64(0)
     for end in range(1, last + 1):
         while ends[new] <= end:
             if start[new] >= 0:
@@ -195,39 +196,63 @@ def _trace(start):  # type: ignore[no-untyped-def]
 def _divide(edges, places, values, counts, marks, k, e):  # type: ignore[no-untyped-def]
     """The group of the i-th row when rows are sorted by value, and the groups between these edges are divided."""
     out = np.empty(places[-1], np.int32)
-    next_row = np.cumsum(counts) - counts
-    groups = 0
+    next_row, groups = np.zeros(counts.size, np.int64), np.int64(0)
+    for v in range(1, counts.size):
+        next_row[v] = next_row[v - 1] + counts[v - 1]
     for cut in range(edges.size - 1):
         pieces = [_held(edges[cut], edges[cut + 1], places, values)]
         while pieces:
             held, rows = pieces.pop()
             lower, upper = _halve(rows, marks, held, k, e)
             if lower.size:
-                pieces.append((held[upper > 0], upper[upper > 0]))
-                pieces.append((held[lower > 0], lower[lower > 0]))
+                pieces.append(_some(held, upper))
+                pieces.append(_some(held, lower))
                 continue
-            dealt = np.empty(rows.sum(), np.int32)
+            dealt = np.empty(_total(rows), np.int32)
             rule = Rule(1, 1, k, e, marks, np.zeros((0, 2), np.int64), np.zeros(0, np.bool_))
             hands = capacity(rows, held, rule) if dealt.size >= 2 * k else 1
             deal_out(rows, held, rule, hands, dealt, groups)
             groups += hands
             at = 0
             for i in range(held.size):
-                v, size = held[i], rows[i]
-                out[next_row[v] : next_row[v] + size] = dealt[at : at + size]
-                next_row[v] += size
-                at += size
+                v = held[i]
+                for _ in range(rows[i]):
+                    out[next_row[v]] = dealt[at]
+                    next_row[v] += 1
+                    at += 1
     return out
 
 
 @nb.njit(cache=True, nogil=True)
 def _held(first, last, places, values):  # type: ignore[no-untyped-def]
     """The values of a group between two edges, and how many of its rows hold each."""
-    held = np.arange(values[first], values[last - 1] + 1)
-    rows = np.zeros(held.size, np.int64)
+    least = np.int32(values[first])
+    rows = np.zeros(values[last - 1] + 1 - least, np.int64)
+    held = np.empty(rows.size, np.int32)
+    for i in range(held.size):
+        held[i] = least + i
     for p in range(first, last):
-        rows[values[p] - held[0]] += places[p + 1] - places[p]
+        rows[values[p] - least] += places[p + 1] - places[p]
     return held, rows
+
+
+@nb.njit(cache=True, nogil=True)
+def _some(held, rows):  # type: ignore[no-untyped-def]
+    """The values that rows hold, and how many each."""
+    some, times, found = np.empty(held.size, np.int32), np.empty(held.size, np.int64), 0
+    for i in range(held.size):
+        if rows[i] > 0:
+            some[found], times[found] = held[i], rows[i]
+            found += 1
+    return some[:found], times[:found]
+
+
+@nb.njit(cache=True, nogil=True)
+def _total(rows):  # type: ignore[no-untyped-def]
+    total = 0
+    for i in range(rows.size):
+        total += rows[i]
+    return total
 
 
 @nb.njit(cache=True, nogil=True)
@@ -238,11 +263,15 @@ def _halve(rows, marks, held, k, e):  # type: ignore[no-untyped-def]
     of the other half that have one to spare: what lies far away stays away, so its range remains small.
     """
     nothing = rows[:0]
-    if rows.sum() < 2 * k:
+    if _total(rows) < 2 * k:
         return nothing, nothing
     m = rows.size
     lower, upper = rows.copy(), rows.copy()
-    lower[m // 2 :], upper[: m // 2] = 0, 0
+    for i in range(m):
+        if i < m // 2:
+            upper[i] = 0
+        else:
+            lower[i] = 0
     distinct, last, i = m // 2, m // 2 - 1, m // 2
     while distinct < k or marks[held[last]] - marks[held[0]] < e:
         if i == m:

@@ -36,7 +36,10 @@ class GrowingBox(NamedTuple):
 
 @nb.njit(cache=True, nogil=True)
 def new_box(frame):  # type: ignore[no-untyped-def]
-    d, names = frame.sizes.size, frame.places.size if (frame.forms == SET).any() else 0
+    d, names = frame.sizes.size, 0
+    for j in range(d):
+        if frame.forms[j] == SET:
+            names = frame.places.size
     return GrowingBox(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(names, np.int64), np.zeros(1, np.int64))
 
 
@@ -116,7 +119,10 @@ def cost_of(box, points, members, frame):  # type: ignore[no-untyped-def]
     start(box, points[members[0]], frame)
     for i in range(1, members.size):
         include(box, points[members[i]], frame)
-    return box.costs.sum()
+    cost = 0.0
+    for j in range(box.costs.size):
+        cost += box.costs[j]
+    return cost
 
 
 @nb.njit(cache=True, nogil=True, inline="always")

@@ -1,14 +1,15 @@
-"""Local: bring rows with similar quasi-identifiers together first, then deal inside each cell.
+"""Local: bring rows with similar quasi-identifiers together first, then deal and trade inside each cell.
 
 Cells come from recursive cuts near the median of the widest quasi-identifier, as in Mondrian
 (LeFevre et al., ICDE 2006), as long as both halves can still be dealt. Similar rows make
-hits all-or-nothing, so answers are far more exact than from `deal` at the same guarantee.
+hits all-or-nothing, so answers are far more exact than from `deal` at the same guarantee. Groups of a cell trade values
+(see `partition/trades.py`), so that a model can learn from them even where hardly a cell is cut.
 
 A `blind` cut is made if and only if both halves can be dealt however the values lie in the cell: that follows from the
 histogram of the cell, which its groups show. Exchange values inside a group, and all cells and the chances of all
-deals are the same; so the groups say nothing of who in a group holds which value. A `fitted` cut is refused only if one
-half cannot be dealt as it is. That makes smaller cells, but tells something of the people there (see
-`audit/attacks/minimality.py`).
+deals and trades are the same; so the groups say nothing of who in a group holds which value. A `fitted` cut is refused
+only if one half cannot be dealt as it is. That makes smaller cells, but tells something of the people there (see
+`audit/replay/minimality.py`).
 Cost: rows x quasi-identifiers x log(rows); memory about three copies of the encoded columns.
 Claim: blind_cuts_tell_nothing — every table with the groups' values has the same cells, by the same chance.
 Claim: local_cells_stay_eligible — every cell meets the guarantee by itself, so every group does.
@@ -24,7 +25,8 @@ import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, deal_cells, shuffle, shuffle_cells
+from discreet.partition.kernels import FINE, IntArray, median, shuffle
+from discreet.partition.trades import in_cells
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, fewest_rows, kept, nothing, see, surely
 
@@ -41,10 +43,7 @@ def assign(
 ) -> IntArray:
     """The group of every row."""
     rows, values, edges = cells(quasi, sensitive, guarantee.rule, secret, blind=cuts == "blind")
-    if cuts == "blind":
-        shuffle_cells(edges, values, rows, secret.words(rows.size))
-    groups: IntArray = deal_cells(edges, values, rows, guarantee.rule)
-    return groups
+    return in_cells(edges, values, rows, guarantee.rule, secret)
 
 
 def cells(
@@ -62,11 +61,12 @@ def cells(
             points[:, dimension] = quasi[dimension][order]
 
         list(threads.map(gather, range(len(quasi))))
-        values = sensitive[order]
+        values, most = sensitive[order], int(sensitive.max())
         scratch = points.copy(), values.copy(), order.copy()
 
         def cut(low: int, high: int, coarse: int) -> IntArray:
-            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule, blind)
+            counts = np.zeros(most + 1, np.int32), None if blind else np.zeros(most + 1, np.int32)
+            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule, *counts)
             return starts
 
         starts = cut(0, n, COARSE)
@@ -77,13 +77,16 @@ def cells(
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule, blind):  # type: ignore[no-untyped-def]
-    """Cut rows low..high in place until no cut is left; return where the cells start, ascending."""
+def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule, left, right):  # type: ignore[no-untyped-def]
+    """Cut rows low..high in place until no cut is left; return where the cells start, ascending.
+
+    `left` and `right` count values, all zero before and after. Without `right` cuts are blind: what then is not needed
+    is not compiled.
+    """
     d = points.shape[1]
     fewest = fewest_rows(rule)
-    left, right = np.zeros(values.max() + 1, np.int32), np.zeros(values.max() + 1, np.int32)
-    histogram = np.zeros(4 * 1024, np.int64)
-    least, most = np.empty(d, np.int64), np.empty(d, np.int64)
+    histogram = np.empty(4 * 1024, np.int64)
+    least, most, untried = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.bool_)
     starts = np.empty(high - low, np.int64)
     found = 0
     stack = [(low, high)]
@@ -91,20 +94,26 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
         a, b = stack.pop()
         middle = -1
         if b - a > coarse and b - a >= 2 * fewest:
-            small = surely(values[a:b], rule, left) if blind else fewest
-            least[:], most[:] = points[a], points[a]
+            small = fewest
+            if right is None:
+                small = surely(values[a:b], rule, left)
+            for j in range(d):
+                least[j] = most[j] = points[a, j]
+                untried[j] = True
             for i in range(a + 1, b):
                 for j in range(d):
                     c = points[i, j]
                     least[j] = min(least[j], c)
                     most[j] = max(most[j], c)
-            widest_first = np.argsort(-(most - least) / spans)
-            for j in widest_first:
+            for _ in range(d):
+                j = _widest(least, most, spans, untried)
                 if most[j] == least[j]:
                     break
-                if most[j] - least[j] >= histogram.size:
-                    histogram = np.zeros(2 * (most[j] - least[j] + 1), np.int64)
-                code, under, at = _median(points, j, a, b, least[j], most[j], histogram)
+                untried[j] = False
+                room = min(most[j] - least[j] + 1, FINE * (b - a))
+                if room > histogram.size:
+                    histogram = np.empty(2 * room, np.int64)
+                code, under, at = median(points[a:b, j], least[j], most[j], histogram)
                 # The edges of the median value, nearest first; then the exact middle, its ties
                 # falling to either side in the order of the rows, which is random.
                 half = (b - a) // 2
@@ -117,44 +126,36 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
                     size = under + take
                     if min(size, b - a - size) < small:
                         continue
-                    if blind or _fits(points, values, a, b, j, code, take, size, left, right, rule):
-                        _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
-                        middle = a + size
-                        break
+                    if right is not None and not _fits(points, values, a, b, j, code, take, size, left, right, rule):
+                        continue
+                    _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size)
+                    middle = a + size
+                    break
                 if middle >= 0:
                     break
         if middle < 0:
             starts[found] = a
             found += 1
         else:
-            points[a:b], values[a:b], rows[a:b] = points2[a:b], values2[a:b], rows2[a:b]
             stack.append((middle, b))
             stack.append((a, middle))
     return starts[:found].copy()
 
 
 @nb.njit(cache=True, nogil=True)
-def _median(points, j, a, b, least, most, histogram):  # type: ignore[no-untyped-def]
-    """The median code of column j in rows a..b, the rows under it, and the rows at it."""
-    half = (b - a) // 2
-    if most - least > 4 * (b - a):
-        ordered = np.sort(points[a:b, j])
-        code = ordered[half]
-        under = np.searchsorted(ordered, code, side="left")
-        return np.int64(code), np.int64(under), np.int64(np.searchsorted(ordered, code, side="right") - under)
-    histogram[: most - least + 1] = 0
-    for i in range(a, b):
-        histogram[points[i, j] - least] += 1
-    under, at = 0, 0
-    while under + histogram[at] <= half:
-        under += histogram[at]
-        at += 1
-    return np.int64(least + at), np.int64(under), np.int64(histogram[at])
+def _widest(least, most, spans, untried):  # type: ignore[no-untyped-def]
+    """Of the columns that were not tried, the one whose codes reach farthest, measured by what all rows span."""
+    found, widest = 0, -1.0
+    for j in range(spans.size):
+        width = (most[j] - least[j]) / spans[j]
+        if untried[j] and width > widest:
+            found, widest = j, width
+    return found
 
 
 @nb.njit(cache=True, nogil=True)
 def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size):  # type: ignore[no-untyped-def]
-    """Copy rows a..b to the scratch arrays, those below the cut first, keeping their order."""
+    """Bring rows a..b below the cut to the front, keeping their order; the other arrays are scratch."""
     left, right = a, a + size
     for i in range(a, b):
         c = points[i, j]
@@ -170,6 +171,10 @@ def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, s
             points2[at, m] = points[i, m]
         values2[at] = values[i]
         rows2[at] = rows[i]
+    for i in range(a, b):
+        for m in range(points.shape[1]):
+            points[i, m] = points2[i, m]
+        values[i], rows[i] = values2[i], rows2[i]
 
 
 @nb.njit(cache=True, nogil=True)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from discreet.partition.spatial.space import Dimension
 from discreet.values.random import RandomSource
 from partition.spatial.lattices import MARKS, best_of_all, guaranteed, spaces
 
-LOSSES = ["ncp", "discernibility"]
+LOSSES = ["ncp", "lm", "geometric", "discernibility"]
 PROMISES = [
     {"k": 2},
     {"k": 4},
@@ -244,16 +245,17 @@ def adult(real_data):
 
 
 def all_points(space, k):
-    """For every point of the lattice: (levels, rows in groups below k, NCP and discernibility of the others)."""
+    """For every point of the lattice: (levels, rows in groups below k; of the others NCP, LM by column, discernibility)."""
     codes, rows = np.unique(np.stack([d.codes for d in space], axis=1), axis=0, return_counts=True)
 
-    def higher(levels, key, price):
+    def higher(levels, key, price, others):
         """All points that start with these levels, and whose first columns make this key and cost this much."""
         if len(levels) == len(space):
             sizes = np.bincount(key, rows)
             good = sizes >= k
-            ncp = np.bincount(key, rows * price)[good].sum()
-            yield levels, int(sizes[~good].sum()), float(ncp), int((sizes[good] ** 2).sum())
+            published = rows * good[key]
+            ncp, lm = published @ price, [float(published @ column) for column in others]
+            yield levels, int(sizes[~good].sum()), float(ncp), lm, int((sizes[good] ** 2).sum())
             return
         d, column = space[len(levels)], codes[:, len(levels)]
         for level, nodes in enumerate(d.levels):
@@ -262,9 +264,11 @@ def all_points(space, k):
             both = key * (nodes.max() + 1) + nodes[column]
             if len(levels) + 1 < len(space):
                 _, both = np.unique(both, return_inverse=True)
-            yield from higher((*levels, level), both, price + share[column])
+            yield from higher(
+                (*levels, level), both, price + share[column], [*others, (leaves[column] - 1) / (d.size - 1)]
+            )
 
-    return higher((), np.zeros(len(codes), np.int64), np.zeros(len(codes)))
+    return higher((), np.zeros(len(codes), np.int64), np.zeros(len(codes)), [])
 
 
 @pytest.fixture(scope="module")
@@ -280,11 +284,18 @@ def test_the_best_of_all_points_on_adult(adult, adult_points, suppression, loss)
     assert (rows, len(adult_points)) == (30_162, 6480)
 
     def lost(point):
-        _, suppressed, ncp, discernibility = point
-        return ncp + 8 * suppressed if loss == "ncp" else discernibility + rows * suppressed
+        _, suppressed, ncp, lm, discernibility = point
+        return {
+            "ncp": ncp + 8 * suppressed,
+            "lm": sum(lm) + 8 * suppressed,
+            "geometric": prod(1 + (column + suppressed) / rows for column in lm) - 1,
+            "discernibility": discernibility + rows * suppressed,
+        }[loss]
 
     allowed = [point for point in adult_points if point[1] <= rows * suppression]
-    best = min(allowed, key=lambda point: (round(lost(point), 6), sum(point[0]), point[0]))
+    best = min(
+        allowed, key=lambda point: (round(lost(point), 9 if loss == "geometric" else 6), sum(point[0]), point[0])
+    )
     found = search(space, sensitive, Guarantee.of({"k": 5}), suppression=suppression, loss=loss)
     assert (found.levels, found.suppressed) == best[:2]
     assert float(found.loss) == pytest.approx(lost(best), rel=1e-12)

@@ -8,8 +8,9 @@ as in the paper, this try has failed; after so many `tries` the part stays whole
 hierarchy are taken in the order of their codes. Parts of rows that are all alike are not parted.
 
 If cuts are `blind`, a side breaks the promises if it has fewer rows than keep them whatever they hold: that follows
-from the histogram of the part that is cut. Rows are shuffled again before they are dealt. So the groups say
-nothing of who in them holds which value (the proof is that of `local`). `fitted` sides are judged by what they hold.
+from the histogram of the part that is cut. Rows are shuffled again before they are dealt, and groups of a
+part trade values (see `partition/trades.py`). So the groups say nothing of who in them holds which value (the proof is
+that of `local`). `fitted` sides are judged by what they hold.
 Cost: rows x dimensions x depth, about log(rows) levels. Memory: a float per row and dimension, twice.
 Claim: cluster_makes_groups_of_l_to_2l_minus_1 — under `l`, and all values in a group are distinct.
 Claim: blind_cuts_tell_nothing — every table with the groups' values has the same cells, by the same chance.
@@ -26,11 +27,12 @@ from typing import Literal
 import numpy as np
 
 from discreet.guarantees import Guarantee
-from discreet.partition.kernels import IntArray, deal_cells, shuffle, shuffle_cells
+from discreet.partition.kernels import IntArray, shuffle
 from discreet.partition.spatial.boxes import points_of
 from discreet.partition.spatial.cluster.halve import part
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Codes, Dimension
+from discreet.partition.trades import in_cells
 from discreet.values.random import RandomSource
 from discreet.values.rule import only_counts
 
@@ -66,10 +68,7 @@ def assign(
             made = threads.map(finer, starts.tolist(), [*starts[1:].tolist(), n], depths.tolist())
             starts, depths = (np.concatenate(pieces) for pieces in zip(*made, strict=True))
     edges = np.append(starts, n)
-    if blind:
-        shuffle_cells(edges, values, rows, secret.words(n))
-    groups: Codes = deal_cells(edges, values, rows, rule)
-    return groups
+    return in_cells(edges, values, rows, rule, secret)
 
 
 def in_order(dimension: Dimension) -> Dimension:

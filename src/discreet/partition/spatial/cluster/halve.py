@@ -17,6 +17,7 @@ import numpy as np
 from discreet.partition.kernels import below, divide
 from discreet.partition.spatial.boxes import growth, include, new_box, start
 from discreet.partition.spatial.packed import TREE
+from discreet.values.ordered import order_of
 from discreet.values.rule import fewest_rows, keeps, only_rows, surely, sweep
 
 DEEP, SHARE = 64, 8  # below so many levels each side needs one row in so many: few rows far out cannot cost long
@@ -43,10 +44,8 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, bli
             share = n // SHARE if depth >= DEEP else 0
             given = words[a:b], a, tries, moved, share, least, most, frame
             scratch = left, right, counts, works, margins, held, order, spare_points, spare
-            if blind:
-                size = _halve(here, theirs, only_rows(surely(theirs, rule, counts), rule), right_side, given, scratch)
-            else:
-                size = _halve(here, theirs, rule, right_side, given, scratch)
+            asked = only_rows(surely(theirs, rule, counts), rule) if blind else rule
+            size = _halve(here, theirs, asked, right_side, given, scratch)
         if not size:
             starts[found], depths[found] = a, depth
             found += 1
@@ -72,13 +71,16 @@ def _halve(here, theirs, rule, right_side, given, scratch):  # type: ignore[no-u
             for j in range(d):
                 spare_points[i, j] = here[turns[i], j]
         first = _attract(spare_points[:n], turns, least, most, left, right, frame, right_side)
-        held[:n] = theirs
+        for i in range(n):
+            held[i] = theirs[i]
         divide(held[:n], right_side, spare)
         if fewer <= first <= n - fewer and keeps(held[:first], rule, counts) and keeps(held[first:n], rule, counts):
             return first
         if moved:
             _weigh(spare_points[:n], left, right, frame, margins)
-            by_margin = turns[np.argsort(margins[:n], kind="mergesort")]
+            by_margin = order_of(margins[:n])
+            for i in range(n):
+                by_margin[i] = turns[by_margin[i]]
             size = move(by_margin, theirs, first, fewer, rule, counts, works[: n + 1], held, right_side)
             if size:
                 return size
@@ -132,7 +134,10 @@ def _extremes(points, least, most, frame):  # type: ignore[no-untyped-def]
             for i in range(points.shape[0]):
                 first, last = min(first, points[i, j]), max(last, points[i, j])
         least[j], most[j] = first, last
-    return (least != most).any()
+    differ = False
+    for j in range(least.size):
+        differ = differ or least[j] != most[j]
+    return differ
 
 
 @nb.njit(cache=True, nogil=True)

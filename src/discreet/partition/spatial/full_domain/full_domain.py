@@ -42,7 +42,7 @@ from discreet.partition.spatial.space import Codes, Dimension
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, kept, nothing, only_counts, see
 
-Aim: TypeAlias = Literal["ncp", "discernibility"]
+Aim: TypeAlias = Literal["ncp", "lm", "geometric", "discernibility"]
 
 LARGEST = 2**24  # points of a lattice that is searched
 SLACK = 1 + 1e-9  # losses are exact, but bounds are floats

@@ -3,6 +3,10 @@
 `ncp`: a row costs, in each dimension, the share of the leaves under its node, nothing under a single
 code; a suppressed row costs 1 in each. Source: Xu et al., "Utility-based anonymization using local
 recoding", KDD 2006.
+`lm`: the same with one leaf less above and below, so that a node costs how many other values a value under it might be
+instead, as a share of all others. Source: Iyengar, "Transforming data to satisfy privacy constraints", KDD 2002.
+`geometric`: what columns lose by `lm`, a row on average, each added to 1, multiplied, less 1. The smaller it is, the
+smaller is the geometric mean over columns, which is how ARX sums up its "loss" unless told otherwise.
 `discernibility`: a row costs the size of its group, a suppressed one the number of all rows. Source:
 Bayardo and Agrawal, "Data privacy through optimal k-anonymization", ICDE 2005.
 Claim: bounds_lie_below_losses — no point loses less than its bound.
@@ -11,7 +15,7 @@ Claim: bounds_lie_below_losses — no point loses less than its bound.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import lcm
+from math import lcm, prod
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -60,15 +64,17 @@ class Loss(Protocol):
 class Ncp:
     """The normalised certainty penalty. Without suppression it is a sum over axes, so bounds are known at once."""
 
+    one_less = 0  # leaves that are not counted, under a node and of all
+
     def __init__(self, lattice: Lattice) -> None:
         self._axes, self._codes = lattice.axes, lattice.codes
-        self.unit = lcm(*(axis.size for axis in self._axes))
+        self._wholes = [max(axis.size - self.one_less, 1) for axis in self._axes]
+        self._costs = [[np.maximum(leaves - self.one_less, 0) for leaves in axis.leaves] for axis in self._axes]
+        self.unit = lcm(*self._wholes)
         self.full = float(len(self._axes))
-        held = _held(lattice)
-        self._totals = [
-            [int(counts @ leaves) for leaves in axis.leaves] for axis, counts in zip(self._axes, held, strict=True)
-        ]
-        shares = (np.array(totals) / axis.size for axis, totals in zip(self._axes, self._totals, strict=True))
+        held = zip(self._costs, _held(lattice), strict=True)
+        self._totals = [[int(counts @ costs) for costs in levels] for levels, counts in held]
+        shares = (np.array(totals) / whole for whole, totals in zip(self._wholes, self._totals, strict=True))
         self._least = _outer(np.add, shares)
 
     def least(self) -> Amounts:
@@ -81,7 +87,7 @@ class Ncp:
         """Nothing is new."""
 
     def prices(self, groups: Groups, which: Codes) -> Amounts:
-        shares = (leaves / axis.size for axis, leaves in zip(self._axes, self._leaves(groups, which), strict=True))
+        shares = (costs / whole for whole, costs in zip(self._wholes, self._of(groups, which), strict=True))
         prices: Amounts = np.sum(list(shares), axis=0)
         return prices
 
@@ -91,15 +97,44 @@ class Ncp:
     def exact(self, groups: Groups, suppressed: Codes) -> int:
         sizes = groups.sizes[suppressed]
         loss = len(self._axes) * self.unit * int(sizes.sum())
-        for i, leaves in enumerate(self._leaves(groups, suppressed)):
-            published = self._totals[i][groups.point[i]] - int(sizes @ leaves)
-            loss += published * (self.unit // self._axes[i].size)
+        for i, costs in enumerate(self._of(groups, suppressed)):
+            published = self._totals[i][groups.point[i]] - int(sizes @ costs)
+            loss += published * (self.unit // self._wholes[i])
         return loss
 
-    def _leaves(self, groups: Groups, which: Codes) -> Iterable[Counts]:
-        """The leaves under the nodes of these groups, axis by axis."""
+    def _of(self, groups: Groups, which: Codes) -> Iterable[Counts]:
+        """What the nodes of these groups cost, in parts of the whole, axis by axis."""
         codes = self._codes[groups.firsts[which]]
-        return (axis.leaves[groups.point[i]][codes[:, i]] for i, axis in enumerate(self._axes))
+        return (costs[groups.point[i]][codes[:, i]] for i, costs in enumerate(self._costs))
+
+
+class Lm(Ncp):
+    """The loss metric: what a value is told from, and not what it is told with."""
+
+    one_less = 1
+
+
+class Geometric(Lm):
+    """The product over columns of 1 and what a row loses on average: no sum over rows, so what is added bounds it."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        super().__init__(lattice)
+        self._rows = lattice.distinct.size
+        self.unit = prod(self._rows * whole for whole in self._wholes)
+        columns = zip(self._wholes, self._totals, strict=True)
+        self._least = (
+            _outer(np.multiply, (1 + np.array(totals) / (whole * self._rows) for whole, totals in columns)) - 1
+        )
+
+    def added(self, groups: Groups, which: Codes, lost: Counts) -> float:
+        return super().added(groups, which, lost) / self._rows  # no factor is below 1, so that products grow by more
+
+    def exact(self, groups: Groups, suppressed: Codes) -> int:
+        sizes, product = groups.sizes[suppressed], 1
+        for i, costs in enumerate(self._of(groups, suppressed)):
+            published = self._totals[i][groups.point[i]] - int(sizes @ costs)
+            product *= (self._rows + int(sizes.sum())) * self._wholes[i] + published
+        return product - self.unit
 
 
 class Discernibility:
@@ -139,7 +174,7 @@ class Discernibility:
         return _squares(groups.sizes) - _squares(sizes) + int(sizes.sum()) * self._rows
 
 
-LOSSES: dict[str, type[Loss]] = {"ncp": Ncp, "discernibility": Discernibility}
+LOSSES: dict[str, type[Loss]] = {"ncp": Ncp, "lm": Lm, "geometric": Geometric, "discernibility": Discernibility}
 
 
 def _held(lattice: Lattice) -> list[Counts]:

@@ -23,7 +23,8 @@ def sort_by(digits, span, order):  # type: ignore[no-untyped-def]
     next_of_digit = np.zeros(span + 1, np.int64)
     for digit in digits:
         next_of_digit[digit + 1] += 1
-    next_of_digit = np.cumsum(next_of_digit)
+    for digit in range(span):
+        next_of_digit[digit + 1] += next_of_digit[digit]
     out = np.empty_like(order)
     for row in order:
         out[next_of_digit[digits[row]]] = row
@@ -105,7 +106,8 @@ def tally(groups, values, counts, number, kinds):  # type: ignore[no-untyped-def
     next_of_group = np.zeros(number + 1, np.int64)
     for i in range(n):
         next_of_group[groups[i] + 1] += 1
-    next_of_group = np.cumsum(next_of_group)
+    for group in range(number):
+        next_of_group[group + 1] += next_of_group[group]
     sorted_values, sorted_counts = np.empty(n, np.int32), np.empty(n, np.int32)
     for i in range(n):
         at = next_of_group[groups[i]]

@@ -14,7 +14,7 @@ cut keep the promises (`surely`), which follows from the histogram of what is cu
 every part that was cut on the way to it has the same histogram as before, and every other part the same rows and
 values; so all cuts are the same, by the same chance, and the groups say nothing of who in them holds which value.
 Where no cut between two values is sure, the rows of one value may fall on both sides. A `fitted` cut is refused if a
-part, as it is, would break a promise, which tells something of the people there (see `audit/attacks/minimality.py`).
+part, as it is, would break a promise, which tells something of the people there (see `audit/replay/minimality.py`).
 Cost: rows x dimensions x log(rows); memory about three copies of the encoded columns.
 Claim: blind_cuts_tell_nothing — every table with the groups' values is cut into the same groups, by the same chance.
 Claim: mondrian_leaves_nothing_to_cut — between two values of a range, at a node of a tree, in a set of few names.
@@ -33,7 +33,7 @@ from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, shuffle
 from discreet.partition.spatial.mondrian.ranges import cut_range
 from discreet.partition.spatial.mondrian.unordered import cut_set, cut_tree
-from discreet.partition.spatial.packed import RANGE, TREE, common_level, frame, range_cost
+from discreet.partition.spatial.packed import RANGE, SET, TREE, common_level, frame, range_cost
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.values.random import RandomSource
 from discreet.values.rule import fewest_rows, only_counts, only_rows, surely
@@ -56,11 +56,14 @@ def assign(
     dims = frame(space)
     rows = shuffle(secret.words(n))
     largest = int(dims.sizes.max(initial=1)) - 1
-    dtype = np.uint16 if largest < 2**16 else np.uint32  # each is compiled, which takes half a minute
+    dtype = np.uint16 if largest < 2**16 else np.uint32  # each is compiled by itself
     points, values = np.empty((d, n), dtype), sensitive[rows]
     kinds = int(values.max(initial=0)) + 1
     in_turn, relaxed = dimension == "round_robin", median == "relaxed"
-    blind = cuts == "blind" and not only_counts(rule)
+    forms = {dimension.form for dimension in space}
+    # what is None is not needed, and not compiled
+    blind = True if cuts == "blind" and not only_counts(rule) else None
+    trees, sets = (True if form in forms else None for form in ("tree", "set"))
     with ThreadPoolExecutor() as threads:
 
         def gather(j: int) -> None:
@@ -68,7 +71,7 @@ def assign(
 
         def cut(low: int, high: int, last: int, *, coarse: int) -> tuple[IntArray, IntArray]:
             made: tuple[IntArray, IntArray] = _cut(
-                points, values, rows, low, high, last, coarse, kinds, dims, rule, blind, in_turn, relaxed
+                points, values, rows, low, high, last, coarse, kinds, dims, rule, blind, trees, sets, in_turn, relaxed
             )
             return made
 
@@ -83,11 +86,13 @@ def assign(
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blind, in_turn, relaxed):  # type: ignore[no-untyped-def]
+def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blind, trees, sets, in_turn, relaxed):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where parts start, and the dimension each was cut in."""
     d, longest = points.shape[0], high - low
     fewest = fewest_rows(rule)
-    codes = max(frame.sizes.max(), 2) if d else 2
+    codes = np.int64(2)
+    for j in range(d):
+        codes = max(codes, frame.sizes[j])
     counts = np.zeros(kinds, np.int32)
     histogram, part_of, number = np.empty(codes + 1, np.int64), np.empty(codes, np.int32), np.full(codes, -1, np.int32)
     order, works = np.empty(longest, np.int32), np.empty(longest + 1, np.bool_)
@@ -101,17 +106,17 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blin
         a, b, before = stack.pop()
         n, parts = b - a, 0
         if n > coarse and n >= 2 * fewest:
-            _measure(points[:, a:b], frame, number, least, most, widths)
-            here, held = points[:, a:b], values[a:b]
-            given = frame, in_turn, before, least, most
+            _measure(points, a, b, frame, number, least, most, widths)
+            held = values[a:b]
+            given = points, a, b, frame, in_turn, before, least, most
             scratch = counts, histogram, order, works, spare, part_of, number, sizes, target
-            if blind:
-                sure = only_rows(surely(held, rule, counts), rule)
-                parts, before = _part(here, held, sure, relaxed, widths.copy(), given, scratch)
-                if parts == 0 and not relaxed:  # through a value rather than not at all
-                    parts, before = _part(here, held, sure, True, widths, given, scratch)
+            if blind is None:
+                parts, before = _part(held, rule, relaxed, widths, trees, sets, given, scratch)
             else:
-                parts, before = _part(here, held, rule, relaxed, widths, given, scratch)
+                sure = only_rows(surely(held, rule, counts), rule)
+                parts, before = _part(held, sure, relaxed, widths.copy(), trees, sets, given, scratch)
+                if parts == 0 and not relaxed:  # through a value rather than not at all
+                    parts, before = _part(held, sure, not relaxed, widths, trees, sets, given, scratch)
         if parts == 0:
             starts[found], cut_in[found] = a, before
             found += 1
@@ -128,16 +133,16 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blin
 
 
 @nb.njit(cache=True, nogil=True)
-def _part(points, values, rule, relaxed, widths, given, scratch):  # type: ignore[no-untyped-def]
+def _part(values, rule, relaxed, widths, trees, sets, given, scratch):  # type: ignore[no-untyped-def]
     """Find a cut of these rows, and write where each goes; return the number of parts, 0 if none, and the dimension."""
-    frame, in_turn, before, least, most = given
+    points, a, b, frame, in_turn, before, least, most = given
     counts, histogram, order, works, spare, part_of, number, sizes, target = scratch
-    d, n = points.shape
+    d, n = points.shape[0], b - a
     if n < 2 * fewest_rows(rule):
         return 0, before
     for turn in range(d):
-        j = (before + 1 + turn) % d if in_turn else np.argmax(widths)
-        parts, here = 0, points[j]
+        j = (before + 1 + turn) % d if in_turn else _widest(widths)
+        parts, here = 0, points[j, a:b]
         if widths[j] > 0 and frame.forms[j] == RANGE:
             code, take, size = cut_range(
                 here, values, least[j], most[j], rule, relaxed, counts, histogram, order, works
@@ -146,9 +151,9 @@ def _part(points, values, rule, relaxed, widths, given, scratch):  # type: ignor
                 parts, sizes[0], sizes[1] = 2, size, n - size
                 _aim_at_code(here, code, take, size, target)
         elif widths[j] > 0:
-            if frame.forms[j] == TREE:
+            if trees is not None and frame.forms[j] == TREE:
                 parts = cut_tree(here, values, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes)
-            else:
+            if sets is not None and frame.forms[j] == SET:
                 parts = cut_set(here, values, rule, counts, histogram, order, works, part_of, number, sizes)
             if parts:
                 _aim_at_parts(here, part_of, sizes[:parts], histogram, target)
@@ -159,10 +164,19 @@ def _part(points, values, rule, relaxed, widths, given, scratch):  # type: ignor
 
 
 @nb.njit(cache=True, nogil=True)
-def _measure(points, frame, number, least, most, widths):  # type: ignore[no-untyped-def]
+def _widest(widths):  # type: ignore[no-untyped-def]
+    found = 0
+    for j in range(widths.size):
+        if widths[j] > widths[found]:
+            found = j
+    return found
+
+
+@nb.njit(cache=True, nogil=True)
+def _measure(points, a, b, frame, number, least, most, widths):  # type: ignore[no-untyped-def]
     """Write what the box around all points costs in each dimension; `number` is all -1 before and after."""
     for j in range(points.shape[0]):
-        codes = points[j]
+        codes = points[j, a:b]
         if frame.forms[j] == RANGE:
             low, high = codes[0], codes[0]
             for i in range(codes.size):
@@ -215,4 +229,5 @@ def _aim_at_parts(codes, part_of, sizes, following, target):  # type: ignore[no-
 def _move(column, target, spare):  # type: ignore[no-untyped-def]
     for i in range(column.size):
         spare[target[i]] = column[i]
-    column[:] = spare[: column.size]
+    for i in range(column.size):
+        column[i] = spare[i]

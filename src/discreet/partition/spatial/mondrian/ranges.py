@@ -11,6 +11,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
+from discreet.partition.kernels import FINE, median
+from discreet.values.ordered import order_of
 from discreet.values.rule import fewest_rows, only_counts, sweep
 
 
@@ -24,9 +26,9 @@ def cut_range(codes, values, low, high, rule, relaxed, counts, histogram, order,
     n, fewest = codes.size, fewest_rows(rule)
     half = n // 2
     none = np.int64(0), np.int64(0), np.int64(0)
-    wide = high - low > 4 * n
     if only_counts(rule):
-        code, under, upto = _middle_value(codes, half, low, high, wide, histogram)
+        code, under, at = median(codes, low, high, histogram)
+        upto = under + at
         if relaxed:
             return code, half - under, half
         if n - 2 * under <= 2 * upto - n:
@@ -34,8 +36,10 @@ def cut_range(codes, values, low, high, rule, relaxed, counts, histogram, order,
         else:
             code, size = code + 1, upto
         return none if min(size, n - size) < fewest else (code, np.int64(0), size)
-    _arrange(codes, low, high, wide, histogram, order)
-    ordered = values[order[:n]]
+    _arrange(codes, low, high, histogram, order)
+    ordered = np.empty(n, np.int32)
+    for i in range(n):
+        ordered[i] = values[order[i]]
     sweep(ordered, rule, counts, works)
     for far in range(half - fewest + 1):
         for size in (half - far, n - half + far):
@@ -48,31 +52,16 @@ def cut_range(codes, values, low, high, rule, relaxed, counts, histogram, order,
 
 
 @nb.njit(cache=True, nogil=True)
-def _middle_value(codes, half, low, high, wide, histogram):  # type: ignore[no-untyped-def]
-    """The code in the middle, the rows under it, and the rows up to it."""
-    if wide:
-        ordered = np.sort(codes)
-        code = ordered[half]
-        under = np.searchsorted(ordered, code, side="left")
-        return np.int64(code), np.int64(under), np.int64(np.searchsorted(ordered, code, side="right"))
-    histogram[: high - low + 1] = 0
-    for i in range(codes.size):
-        histogram[codes[i] - low] += 1
-    under, at = 0, 0
-    while under + histogram[at] <= half:
-        under += histogram[at]
-        at += 1
-    return np.int64(low + at), np.int64(under), np.int64(under + histogram[at])
-
-
-@nb.njit(cache=True, nogil=True)
-def _arrange(codes, low, high, wide, histogram, order):  # type: ignore[no-untyped-def]
+def _arrange(codes, low, high, histogram, order):  # type: ignore[no-untyped-def]
     """Write the rows in the order of their codes, those of one code as they stand."""
     n = codes.size
-    if wide:
-        order[:n] = np.argsort(codes, kind="mergesort")
+    if high - low > FINE * n:
+        by_code = order_of(codes)
+        for i in range(n):
+            order[i] = by_code[i]
         return
-    histogram[: high - low + 2] = 0
+    for i in range(high - low + 2):
+        histogram[i] = 0
     for i in range(n):
         histogram[codes[i] - low + 1] += 1
     for c in range(high - low + 1):

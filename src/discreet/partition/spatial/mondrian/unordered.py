@@ -19,6 +19,7 @@ import numpy as np
 
 from discreet.partition.spatial.mondrian.ranges import cut_range
 from discreet.partition.spatial.packed import common_level
+from discreet.values.ordered import order_of
 from discreet.values.rule import fewest_rows, keeps, only_counts
 
 FEW = 7  # names that are parted in all ways
@@ -51,7 +52,8 @@ def cut_tree(codes, values, j, frame, rule, counts, histogram, order, spare, par
             for c in codes:
                 part_of[c] = now[number[nodes[c]]]
             rows = sizes[:parts].copy()
-            sizes[:parts] = 0
+            for part in range(parts):
+                sizes[part] = 0
             for part in range(parts):
                 sizes[now[part]] += rows[part]
         for c in codes:
@@ -67,30 +69,35 @@ def _leave(values, sizes, nodes, rule, counts, spare):  # type: ignore[no-untype
 
     Values stand part by part. Parts of one size are told apart by their nodes.
     """
-    starts, now = np.cumsum(sizes) - sizes, np.zeros(sizes.size, np.int64)
-    alone, stay = np.zeros(sizes.size, np.bool_), 0
+    starts, now = np.empty(sizes.size, np.int64), np.zeros(sizes.size, np.int64)
+    alone, at, stay = np.zeros(sizes.size, np.bool_), np.int64(0), np.int64(0)
     for part in range(sizes.size):
-        own = values[starts[part] : starts[part] + sizes[part]]
-        alone[part] = keeps(own, rule, counts)
+        starts[part] = at
+        at += sizes[part]
+        alone[part] = keeps(values[starts[part] : at], rule, counts)
         if not alone[part]:
-            spare[stay : stay + own.size] = own
-            stay += own.size
-    by_node = np.argsort(nodes)
-    small_first = by_node[np.argsort(sizes[by_node], kind="mergesort")]
-    small_first = small_first[alone[small_first]]
+            stay = _append(values, starts[part], at, spare, stay)
+    by_node, of_node = order_of(nodes), np.empty(sizes.size, np.int64)
+    for i in range(sizes.size):
+        of_node[i] = sizes[by_node[i]]
+    by_size, small_first, some = order_of(of_node), np.empty(sizes.size, np.int64), 0
+    for i in range(sizes.size):
+        if alone[by_node[by_size[i]]]:
+            small_first[some] = by_node[by_size[i]]
+            some += 1
     taken = 0
-    while taken < small_first.size and not keeps(spare[:stay], rule, counts):
+    while taken < some and not keeps(spare[:stay], rule, counts):
         part = small_first[taken]
-        spare[stay : stay + sizes[part]] = values[starts[part] : starts[part] + sizes[part]]
-        stay += sizes[part]
+        stay = _append(values, starts[part], starts[part] + sizes[part], spare, stay)
         taken += 1
-    leave = small_first[taken:]
-    if taken == small_first.size and taken > 1:
-        for part in small_first[::-1]:
-            spare[: starts[part]] = values[: starts[part]]
-            spare[starts[part] : values.size - sizes[part]] = values[starts[part] + sizes[part] :]
-            if keeps(spare[: values.size - sizes[part]], rule, counts):
-                leave = np.full(1, part)
+    leave = small_first[taken:some]
+    if taken == some and taken > 1:
+        for i in range(some - 1, -1, -1):
+            part = small_first[i]
+            before = _append(values, np.int64(0), starts[part], spare, np.int64(0))
+            both = _append(values, starts[part] + sizes[part], np.int64(values.size), spare, before)
+            if keeps(spare[:both], rule, counts):
+                leave = small_first[i : i + 1]
                 break
     for i in range(leave.size):
         now[leave[i]] = i + 1
@@ -98,10 +105,19 @@ def _leave(values, sizes, nodes, rule, counts, spare):  # type: ignore[no-untype
 
 
 @nb.njit(cache=True, nogil=True)
+def _append(values, low, high, to, at):  # type: ignore[no-untyped-def]
+    """Write some of the values from `at` on; return where they end."""
+    for i in range(low, high):
+        to[at + i - low] = values[i]
+    return at + high - low
+
+
+@nb.njit(cache=True, nogil=True)
 def _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
     """Whether each part keeps all promises."""
-    if sizes.min() < fewest_rows(rule):
-        return False
+    for size in sizes:
+        if size < fewest_rows(rule):
+            return False
     if only_counts(rule):
         return True
     _lay_out(codes, values, histogram, order, part_of, sizes)
@@ -134,17 +150,18 @@ def cut_set(codes, values, rule, counts, histogram, order, works, part_of, numbe
     and after.
     """
     n, distinct = codes.size, 0
-    names, rows = np.empty(min(n, part_of.size), np.int64), np.zeros(min(n, part_of.size), np.int64)
+    met, fewer = np.empty(min(n, part_of.size), np.int64), np.zeros(min(n, part_of.size), np.int64)
     for c in codes:
         if number[c] < 0:
             number[c] = distinct
-            names[distinct] = c
+            met[distinct] = c
             distinct += 1
-        rows[number[c]] += 1
-    by_frequency = np.argsort(-rows[:distinct], kind="mergesort")
-    names, rows, right = names[by_frequency], rows[by_frequency], np.zeros(distinct, np.bool_)
+        fewer[number[c]] -= 1
+    by_frequency = order_of(fewer[:distinct])
+    names, rows, right = np.empty(distinct, np.int64), np.empty(distinct, np.int64), np.zeros(distinct, np.bool_)
     lighter = 0
     for i in range(distinct):
+        names[i], rows[i] = met[by_frequency[i]], -fewer[by_frequency[i]]
         right[i] = lighter > 0
         lighter += -rows[i] if right[i] else rows[i]
     given = codes, values, rule, counts, histogram, order, part_of, sizes[:2]
@@ -166,12 +183,15 @@ def cut_set(codes, values, rule, counts, histogram, order, works, part_of, numbe
                 number[names[i]] = i
             for i in range(n):
                 ranks[i] = number[codes[i]]
-            first, _, size = cut_range(ranks, values, 0, distinct - 1, rule, False, counts, histogram, order, works)
-            right[:] = np.arange(distinct) >= first
+            given_range = np.int64(0), np.int64(distinct - 1), rule, np.bool_(False)
+            first, _, size = cut_range(ranks, values, *given_range, counts, histogram, order, works)
+            for i in range(distinct):
+                right[i] = i >= first
             found = size > 0 and _part(names, rows, right, *given)
             for i in range(min(distinct, SINGLES)):
                 if not found:
-                    right[:] = np.arange(distinct) == i
+                    for m in range(distinct):
+                        right[m] = m == i
                     found = _part(names, rows, right, *given)
     for name in names:
         number[name] = -1
@@ -181,7 +201,8 @@ def cut_set(codes, values, rule, counts, histogram, order, works, part_of, numbe
 @nb.njit(cache=True, nogil=True)
 def _part(names, rows, right, codes, values, rule, counts, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
     """Write the side of each name and the rows of each side; say whether both keep all promises."""
-    sizes[:] = 0
+    for side in range(sizes.size):
+        sizes[side] = 0
     for i in range(names.size):
         part_of[names[i]] = right[i]
         sizes[np.int64(right[i])] += rows[i]
@@ -201,7 +222,8 @@ def _halve(rows, n, right):  # type: ignore[no-untyped-def]
     for other in range(n + 1):
         if last[other] >= 0 and abs(n - 2 * other) < abs(n - 2 * total):
             total = other
-    right[:] = False
+    for i in range(right.size):
+        right[i] = False
     while total:
         right[last[total]] = True
         total -= rows[last[total]]
@@ -210,11 +232,13 @@ def _halve(rows, n, right):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True)
 def _ways(rows, n):  # type: ignore[no-untyped-def]
     """All ways to part names, the most even first; a bit tells who goes to the right, which the first never does."""
-    ways = 2 * np.arange(1, 1 << (rows.size - 1))
-    uneven = np.empty(ways.size, np.int64)
-    for w in range(ways.size):
+    uneven = np.empty((1 << (rows.size - 1)) - 1, np.int64)
+    for w in range(uneven.size):
         total = 0
         for i in range(rows.size):
-            total += rows[i] * (ways[w] >> i & 1)
+            total += rows[i] * (2 * (w + 1) >> i & 1)
         uneven[w] = abs(n - 2 * total)
-    return ways[np.argsort(uneven, kind="mergesort")]
+    ways = order_of(uneven)
+    for w in range(ways.size):
+        ways[w] = 2 * (ways[w] + 1)
+    return ways

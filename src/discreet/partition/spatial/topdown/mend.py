@@ -25,6 +25,7 @@ import numpy.typing as npt
 from discreet.partition.kernels import IntArray
 from discreet.partition.spatial.boxes import cost_of, growth, new_box
 from discreet.partition.spatial.packed import RANGE, SET
+from discreet.values.ordered import order_of
 from discreet.values.rule import keeps, sweep
 
 NEAR, BESIDE, MOST = 6, 2, 200
@@ -76,7 +77,7 @@ def mend(points, values, edges, whole, idle, kinds, frame, rule):  # type: ignor
         else:
             _link(parts, mate, members[:both])
             _leave(parts, part)
-            kept[mate], idle[mate] = keeps(values[members[:both]], rule, counts), False
+            kept[mate], idle[mate] = _keep(members[:both], values, rule, counts), False
             if not kept[mate]:
                 queue.append(mate)
         for changed in (part, mate):
@@ -89,7 +90,8 @@ def mend(points, values, edges, whole, idle, kinds, frame, rule):  # type: ignor
     for part in range(count):
         if parts.size[part]:
             left_out = idle[part] and not kept[part]
-            groups[members[: _gather(parts, part, members, 0)]] = -1 if left_out else number
+            for i in range(_gather(parts, part, members, 0)):
+                groups[members[i]] = -1 if left_out else number
             number += not left_out
     return groups
 
@@ -100,19 +102,17 @@ def _lay_out(points, edges, members, box, frame):  # type: ignore[no-untyped-def
     count, width = edges.size - 1, 1
     while width < count:
         width *= 2
-    following = np.arange(1, edges[-1] + 1)
-    following[edges[1:] - 1] = -1
-    parts = Parts(
-        following,
-        edges[:-1].copy(),
-        np.diff(edges),
-        np.arange(-1, count - 1),
-        np.arange(1, count + 1),
-        np.empty(count),
-        np.full((2 * width, points.shape[1]), np.inf),
-        np.full((2 * width, points.shape[1]), -np.inf),
-        np.zeros(2 * width, np.int64),
-    )
+    following, head, size = np.empty(edges[-1], np.int64), edges[:-1].copy(), np.empty(count, np.int64)
+    before, after = np.empty(count, np.int64), np.empty(count, np.int64)
+    low, high = np.empty((2 * width, points.shape[1])), np.empty((2 * width, points.shape[1]))
+    for part in range(count):
+        size[part], before[part], after[part] = edges[part + 1] - edges[part], part - 1, part + 1
+        for row in range(edges[part], edges[part + 1]):
+            following[row] = row + 1 if row + 1 < edges[part + 1] else -1
+    for node in range(2 * width):  # some stay empty
+        for j in range(points.shape[1]):
+            low[node, j], high[node, j] = np.inf, -np.inf
+    parts = Parts(following, head, size, before, after, np.empty(count), low, high, np.zeros(2 * width, np.int64))
     for part in range(count):
         _measure(parts, part, points, members, box, frame)
     for node in range(width - 1, 0, -1):
@@ -127,17 +127,18 @@ def _choose(part, parts, points, values, kept, members, works, box, counts, fram
     found = _nearest(parts, part, near)
     own = _gather(parts, part, members, 0)
     least, safe, mate, taken = np.inf, False, -1, 0
-    for other in near[:found]:
+    for at in range(found):
+        other = near[at]
         both = _gather(parts, other, members, own)
         spent = own * parts.costs[part] + (both - own) * parts.costs[other]
         cost = both * cost_of(box, points, members[:both], frame) - spent
         # a part that keeps the promises is not broken if there is another way
-        unharmed = not kept[other] or keeps(values[members[:both]], rule, counts)
+        unharmed = not kept[other] or _keep(members[:both], values, rule, counts)
         if mate < 0 or (unharmed and not safe) or (unharmed == safe and cost < least):
             least, safe, mate, taken = cost, unharmed, other, 0
         if kept[other]:
             _sort_by_growth(points, members[:both], own, box, frame)
-            sweep(values[members[:both]], rule, counts, works)
+            sweep(_values_of(members[:both], values), rule, counts, works)
             upto = own + 1
             while upto < both and not works[upto]:
                 upto += 1
@@ -147,6 +148,20 @@ def _choose(part, parts, points, values, kept, members, works, box, counts, fram
                 if not safe or cost < least:
                     least, safe, mate, taken = cost, True, other, upto - own
     return mate, taken
+
+
+@nb.njit(cache=True, nogil=True)
+def _values_of(members, values):  # type: ignore[no-untyped-def]
+    held = np.empty(members.size, np.int32)
+    for i in range(members.size):
+        held[i] = values[members[i]]
+    return held
+
+
+@nb.njit(cache=True, nogil=True)
+def _keep(members, values, rule, counts):  # type: ignore[no-untyped-def]
+    """Whether these rows keep the promises as one group."""
+    return keeps(_values_of(members, values), rule, counts)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -185,7 +200,9 @@ def _sort_by_growth(points, members, own, box, frame):  # type: ignore[no-untype
     more = np.empty(members.size - own)
     for i in range(more.size):
         more[i] = growth(box, points[members[own + i]], frame)
-    members[own:] = members[own:][np.argsort(more, kind="mergesort")]
+    by_growth, before = order_of(more), members[own:].copy()
+    for i in range(more.size):
+        members[own + i] = before[by_growth[i]]
 
 
 @nb.njit(cache=True, nogil=True)
@@ -193,7 +210,8 @@ def _measure(parts, part, points, members, box, frame):  # type: ignore[no-untyp
     """Write what the box of a part costs, and where it lies on the line of each dimension; sets have no line."""
     node, own = parts.there.size // 2 + part, _gather(parts, part, members, 0)
     parts.there[node] = own > 0
-    parts.low[node], parts.high[node] = np.inf, -np.inf
+    for j in range(points.shape[1]):
+        parts.low[node, j], parts.high[node, j] = np.inf, -np.inf
     if own == 0:
         return
     parts.costs[part] = cost_of(box, points, members[:own], frame)
@@ -203,8 +221,8 @@ def _measure(parts, part, points, members, box, frame):  # type: ignore[no-untyp
         elif frame.forms[j] == SET:
             parts.low[node, j] = parts.high[node, j] = 0.0
         else:
-            for row in members[:own]:
-                x = frame.places[frame.starts[j] + np.int64(points[row, j])]
+            for i in range(own):
+                x = frame.places[frame.starts[j] + np.int64(points[members[i], j])]
                 parts.low[node, j], parts.high[node, j] = min(parts.low[node, j], x), max(parts.high[node, j], x)
 
 
@@ -238,7 +256,10 @@ def _nearest(parts, part, near):  # type: ignore[no-untyped-def]
         one = parts.before[one] if one >= 0 else one
         two = parts.after[two] if two < parts.after.size else two
         for beside in (one, two):
-            if 0 <= beside < parts.after.size and not (near[:found] == beside).any():
+            new = 0 <= beside < parts.after.size
+            for i in range(found):
+                new = new and near[i] != beside
+            if new:
                 near[found] = beside
                 found += 1
     return found

@@ -35,6 +35,7 @@ from discreet.partition.spatial.boxes import apart, growth, include, new_box, po
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.partition.spatial.topdown.mend import mend
+from discreet.values.ordered import order_of
 from discreet.values.random import RandomSource
 from discreet.values.rule import fewest_rows, keeps, only_counts, surely
 
@@ -70,7 +71,10 @@ def assign(
             starts, whole = (np.concatenate(pieces) for pieces in zip(*finer, strict=True))
     idle = np.add.reduceat(rows < (n if needed is None else needed), starts, dtype=np.int64) == 0
     groups = np.empty(n, np.int32)
-    groups[rows] = mend(points, values, np.append(starts, n), whole, idle, kinds, dims, rule)
+    if whole.all():
+        groups[rows] = np.repeat(np.arange(starts.size, dtype=np.int32), np.diff(starts, append=n))
+    else:
+        groups[rows] = mend(points, values, np.append(starts, n), whole, idle, kinds, dims, rule)
     return groups
 
 
@@ -95,7 +99,8 @@ def _part(points, values, rows, low, high, coarse, blind, kinds, frame, rule):  
             if blind:
                 size = _move(points[a:b], size, small, left, right, frame, goes_right)
             if by_value:
-                held[:n] = values[a:b]
+                for i in range(n):
+                    held[i] = values[a + i]
                 divide(held[:n], goes_right, spare)
             left_keeps, right_keeps = keeps(held[:size], rule, counts), keeps(held[size:n], rule, counts)
         if not (left_keeps or right_keeps):
@@ -103,7 +108,8 @@ def _part(points, values, rows, low, high, coarse, blind, kinds, frame, rule):  
             found += 1
             continue
         if by_value:
-            values[a:b] = held[:n]
+            for i in range(n):
+                values[a + i] = held[i]
         divide(points[a:b], goes_right, spare_points)
         divide(rows[a:b], goes_right, spare)
         stack.append((a + size, b, right_keeps))
@@ -151,7 +157,7 @@ def _move(points, size, small, left, right, frame, goes_right):  # type: ignore[
     for i in range(n):
         margins[i] = growth(left, points[i], frame) - growth(right, points[i], frame)
     size = small if size < small else n - small
-    by_margin = np.argsort(margins, kind="mergesort")
+    by_margin = order_of(margins)
     for i in range(n):
         goes_right[by_margin[i]] = i >= size
     return size
