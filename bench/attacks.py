@@ -4,8 +4,10 @@
     python bench/attacks.py --unrelated 200
 
 OCC and SAL (Xiao and Tao 2006, from the folder that `DISCREET_DATA` names) with all seven quasi-identifiers, l = 10:
-the learner and who knows the population's model, in per cent of all people. With `cluster` rows are fully permuted and
-the attacker knows in which group a person is; with `mondrian` they are generalized.
+the learner and who knows the population's model, in per cent of all people. Both are attacked twice: by how people
+look, which several may share (`look`), and with the group of everybody told, as if each person's row had been
+recognised (`row`), which is what the prototypes did. With `cluster` rows are fully permuted, with `mondrian`
+generalized; `local` makes blind cuts, which leave one cell of such a table, and `fitted` is `local` with fitted ones.
 With --unrelated, so many tables whose values go with nothing are published in several ways, and for every attack it is
 counted how often its interval holds the blind guesser's share: at least 94 % of them must.
 """
@@ -30,28 +32,29 @@ import pyarrow.parquet as pq
 import discreet
 from discreet.audit.attacks import run_attacks
 from discreet.audit.attacks.attack import Given, Success
-from discreet.audit.attacks.shown import shown
-from discreet.release import Release
+from discreet.publication.publish import grouped
+from discreet.values.random import RandomSource
 
 L, SEED, LEAST = 10, 16, 0.94
 TABLES = {"OCC": ("occ100k", "occupation"), "SAL": ("sal500k", "salary_class")}
 METHODS: dict[str, dict[str, Any]] = {
     "anatomize": {"partition": "anatomize"},
     "local": {"partition": "local"},
+    "fitted": {"partition": "local", "options": {"cuts": "fitted"}},
     "cluster": {"partition": "cluster", "publication": "full_permutation"},
     "mondrian": {"partition": "mondrian", "publication": "generalization", "options": {"cuts": "fitted"}},
 }
-PROTOTYPES = {  # learner, who knows the population; no release, the most frequent value
-    "OCC": {"anatomize": (24, 33), "local": (25, 28), "cluster": (19, 27), "mondrian": (12, 16), "": (15.6, 7.6)},
-    "SAL": {"anatomize": (13, 16), "local": (11, 12), "cluster": (12, 12), "mondrian": (9, 9), "": (6.0, 4.8)},
+# The prototypes of `local` made fitted cuts.
+PROTOTYPES: dict[str, dict[str, tuple[float, float]]] = {  # learner, knows the population; no release, most frequent
+    "OCC": {"anatomize": (24, 33), "fitted": (25, 28), "cluster": (19, 27), "mondrian": (12, 16), "": (15.6, 7.6)},
+    "SAL": {"anatomize": (13, 16), "fitted": (11, 12), "cluster": (12, 12), "mondrian": (9, 9), "": (6.0, 4.8)},
 }
 ACCEPTED = dict.fromkeys(("minimality", "looks"), "measured, and not published")
 
 
-def published(table: pa.Table, to: Path, seed: int, l: int = L, **method: Any) -> Release:
+def policy(table: pa.Table, l: int = L, **method: Any) -> discreet.Policy:
     *quasi, sensitive = table.column_names
-    policy = discreet.Policy(quasi=quasi, sensitive=sensitive, guarantee={"l": l}, accept=ACCEPTED, **method)
-    return discreet.publish(table, policy, to=to, seed=seed)
+    return discreet.Policy(quasi=quasi, sensitive=sensitive, guarantee={"l": l}, accept=ACCEPTED, **method)
 
 
 def census(name: str, rows: int) -> pa.Table:
@@ -65,32 +68,31 @@ def census(name: str, rows: int) -> pa.Table:
 
 def attacked(name: str, method: str, table: pa.Table, folder: Path) -> None:
     """Print how often both attackers are right of one release."""
-    release = published(table, folder / method, SEED, **METHODS[method])
-    given = Given.read(release, truth=table)
-    if method == "cluster":  # the same groups with their rows shown: who is in which
-        rows = shown(published(table, folder / "rows", SEED, partition="cluster"))
-        mixed = shown(release)
-        if not np.array_equal(mixed.held.value, rows.held.value):
-            raise SystemExit("the two releases by `cluster` have other groups")
-        given.kept["shown"] = replace(mixed, where=rows.where)
-    start = time.perf_counter()
-    found = run_attacks(release, given, ["learner", "population"])
-    for each, wanted in zip(found, PROTOTYPES[name][method], strict=True):
-        if not isinstance(each, Success):
-            print(f"{name} {method:<10}{each.name:<11}{each.kind}: {each.why}", flush=True)
-            continue
-        rate = each.attacker
-        verdict = "ok" if round(100 * rate.share) >= wanted else "below"
-        surest = ", ".join(f"{share:.1%}" for share in (each.at_recall[0.01].share, each.at_recall[0.1].share))
-        print(
-            f"{name} {method:<10}{each.name:<11}{rate.share:6.1%} ({rate.low:.1%} to {rate.high:.1%}), surest 1 and"
-            f" 10 %: {surest}; blind {each.blind.share:.1%}; prototype {wanted} %: {verdict}",
-            flush=True,
-        )
-    for each in found[:1]:
-        if isinstance(each, Success) and each.without is not None:
-            told = f"without the release {each.without.share:.1%}, most frequent {each.details['frequent'].share:.1%}"
-            print(f"{name} {method:<10}{told}; {time.perf_counter() - start:.0f} s", flush=True)
+    rules = policy(table, **METHODS[method])
+    release = discreet.publish(table, rules, to=folder / method, seed=SEED)
+    told = grouped(discreet.read(table), rules, RandomSource(SEED)).astype(np.int64)
+    known = Given.read(release, truth=table)
+    start = time.process_time()
+    for knows, given in (("look", known), ("row", replace(known, groups=told))):
+        found = run_attacks(release, given, ["learner", "population"])
+        wanted = PROTOTYPES[name].get(method, (None, None)) if knows == "row" else (None, None)
+        for each, least in zip(found, wanted, strict=True):
+            if not isinstance(each, Success):
+                print(f"{name} {method:<10}{knows:<5}{each.name:<11}{each.kind}: {each.why}", flush=True)
+                continue
+            rate = each.attacker
+            verdict = (
+                "" if least is None else f"; prototype {least} %: {'ok' if rate.share >= least / 100 else 'below'}"
+            )
+            surest = ", ".join(f"{share:.1%}" for share in (each.at_recall[0.01].share, each.at_recall[0.1].share))
+            print(
+                f"{name} {method:<10}{knows:<5}{each.name:<11}{rate.share:6.1%} ({rate.low:.1%} to {rate.high:.1%}),"
+                f" surest 1 and 10 %: {surest}; blind {each.blind.share:.1%}{verdict}",
+                flush=True,
+            )
+    if isinstance(each, Success) and each.without is not None:
+        others = f"without the release {each.without.share:.1%}, most frequent {each.details['frequent'].share:.1%}"
+        print(f"{name} {method:<10}{others}; {time.process_time() - start:.0f} s of the processors", flush=True)
 
 
 WAYS: Mapping[str, dict[str, Any]] = {
@@ -101,7 +103,7 @@ WAYS: Mapping[str, dict[str, Any]] = {
 }
 
 
-def unrelated(seeds: int, rows: int) -> None:
+def unrelated(seeds: int, rows: int, names: list[str] | None) -> None:
     """Print for every attack how often its interval holds the blind guesser, on tables without any relation."""
     held: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for seed in range(seeds):
@@ -115,8 +117,8 @@ def unrelated(seeds: int, rows: int) -> None:
         )
         for way, method in WAYS.items():
             with tempfile.TemporaryDirectory() as folder:
-                release = published(table, Path(folder) / "r", seed, 4, **method)
-                for each in run_attacks(release, Given.read(release, truth=table)):
+                release = discreet.publish(table, policy(table, 4, **method), to=Path(folder) / "r", seed=seed)
+                for each in run_attacks(release, Given.read(release, truth=table), names):
                     if isinstance(each, Success):
                         held[way, each.name].append(each.attacker.holds(each.blind.share))
         if (seed + 1) % 10 == 0 or seed + 1 == seeds:
@@ -133,13 +135,14 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--unrelated", type=int, metavar="SEEDS", help="tables without a relation, instead")
+    parser.add_argument("--attacks", nargs="+", metavar="NAME", help="these alone, on tables without a relation")
     parser.add_argument("--size", type=int, default=400, help="rows of a table without a relation")
     given = parser.parse_args()
     warnings.simplefilter("ignore", discreet.errors.DiscreetWarning)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["DISCREET_CACHE"] = cache
         if given.unrelated:
-            unrelated(given.unrelated, given.size)
+            unrelated(given.unrelated, given.size, given.attacks)
             return
         for name in given.tables:
             print(

@@ -122,9 +122,10 @@ class Asked:
     @cached_property
     def drawn(self) -> Drawn:
         """Drawn once, and kept for questions in SQL."""
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         tables = self.release.plausible(TABLES)
-        took = f"seconds for {TABLES} tables, fit and all: {verdict(time.perf_counter() - start, LIMITS['fit'])}"
+        seconds, busy = time.perf_counter() - start, time.process_time() - busy
+        took = f"seconds for {TABLES} tables, fit and all: {verdict(seconds, LIMITS['fit'])}, {busy:.0f} of a processor"
         print("; ".join([took, f"R-hat {tables.fit.rhat or 0:.2f}", *tables.fit.notes]), flush=True)
         return Drawn.of(tables, self.table)
 

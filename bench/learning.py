@@ -46,7 +46,7 @@ def main(*sizes: int) -> None:
             small, large = (released(many, several, Path(folder)) for many in (SMALL, rows))
             taken = cost(drawn, large, times=1, warm_up=(small,))
             print(f"{rows:,} rows x {several}: {TABLES} tables, fit and all", flush=True)
-            print(f"  seconds   {verdict(taken.seconds, seconds)}")
+            print(f"  seconds   {verdict(taken.seconds, seconds)}, {taken.processor:.0f} of a processor")
             print(f"  gigabytes {verdict(taken.gigabytes, gigabytes)}", flush=True)
 
 

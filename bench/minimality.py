@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import data
-from discreet.audit.attacks.minimality import find, lines, unique
+from discreet.audit.replay.minimality import find, lines, unique
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.space import penalties

@@ -2,7 +2,8 @@
 
 The cost of an append must grow with its rows and the groups they touch, not with the vault. It is measured one append
 after the other, where groups that were not released yet are made anew, and with a release before each, where none are.
-What a release costs is printed beside it.
+Beside it stands what an append and a release cost the processor, held against what the new rows alone would cost, in a
+vault that has no others: twice as much is allowed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import discreet
 from discreet.table.people import people
 from measure import verdict
 
-SMALL, INCREMENT, TIMES, LIMIT = 10_000, 1_000, 7, 3
+SMALL, INCREMENT, TIMES, LIMIT, TWICE = 10_000, 1_000, 5, 3, 2
 POLICY = discreet.Policy(
     identifiers=["name"],
     quasi=["age", "sex", "zipcode", "education", "marital_status", "country"],
@@ -51,33 +52,45 @@ def main(rows: int) -> None:
                 vault.tell()
             small, large = (vault.seconds for vault in growing)
             print(f"{'the larger one':>15}  {verdict(large / small, LIMIT)}")
-        print()
+        print(f"\nCPU seconds of {INCREMENT:,} new rows, medians of {TIMES}")
+        alone = [Growing(everybody, INCREMENT, Path(folder) / f"{turn}", quiet=True) for turn in range(TIMES)]
+        append, release = (statistics.median(cost[i] for cost in [of.first for of in alone]) for i in range(2))
+        print(f"{'alone':>15}  append {append:6.2f}, release {release:6.2f}")
         for vault in growing:
-            print(f"{vault.size:>10,} rows  a release takes {statistics.median(vault.releases):5.1f} s")
+            more = statistics.median(vault.appended[1:]), statistics.median(vault.released[1:])
+            print(f"{vault.size:>10,} rows  append {more[0]:6.2f}, release {more[1]:6.2f}; beside alone", end=" ")
+            print(verdict(more[0] / append, TWICE), verdict(more[1] / release, TWICE))
+        for vault in alone:
+            vault.vault.close()
 
 
 class Growing:
     """A vault of so many rows that has been released, and the rows that will come."""
 
-    def __init__(self, everybody: pa.Table, size: int, folder: Path) -> None:
+    def __init__(self, everybody: pa.Table, size: int, folder: Path, *, quiet: bool = False) -> None:
         self.everybody, self.size, self.folder = everybody, size, folder
         self.vault = discreet.Vault.create(folder / f"vault of {size}", POLICY)
-        self.rows, self.taken, self.releases = 0, list[float](), list[float]()
+        self.rows, self.taken, self.releases = 0, list[float](), 0
+        self.appended, self.released = list[float](), list[float]()  # seconds of the processor
         self.append(size)
         self.release()
-        print(f"{size:>10,} rows  taken in in {self.taken[0]:.1f} s, released in {self.releases[0]:.1f} s")
+        self.first = self.appended.pop(), self.released.pop()
+        if not quiet:
+            print(f"{size:>10,} rows  CPU: taken in in {self.first[0]:.1f} s, released in {self.first[1]:.1f} s")
 
     def append(self, rows: int = INCREMENT) -> None:
         more = self.everybody.slice(self.rows, rows)
-        start = time.perf_counter()
+        start, processor = time.perf_counter(), time.process_time()
         self.vault.append(more)
         self.taken.append(time.perf_counter() - start)
+        self.appended.append(time.process_time() - processor)
         self.rows += rows
 
     def release(self) -> None:
-        start = time.perf_counter()
-        self.vault.release(self.folder / f"{self.size}-{len(self.releases)}")
-        self.releases.append(time.perf_counter() - start)
+        start = time.process_time()
+        self.vault.release(self.folder / f"{self.size}-{self.releases}")
+        self.released.append(time.process_time() - start)
+        self.releases += 1
 
     @property
     def seconds(self) -> float:

@@ -22,12 +22,16 @@ class Group:
 class Rule:
     l: int
     distinct_l: int
+    k: int = 1
 
     def diverse(self, values):
-        return len(+values) >= self.distinct_l and max(values.values()) * self.l <= values.total()
+        largest, rows = max(values.values()), values.total()
+        return len(+values) >= self.distinct_l and largest * self.l <= rows >= self.k
 
     def posterior(self, values):
-        return max(values.values()) / values.total() if self.l > 1 else 1 / len(+values)
+        if self.l > 1:
+            return max(values.values()) / values.total()
+        return 1 / (len(+values) if self.distinct_l > 1 else values.total())
 
 
 @dataclass

@@ -13,14 +13,14 @@ import pytest
 
 from contracts.promised import GUARANTEES, check, codes, fair, guaranteed
 from discreet.guarantees import Guarantee
-from discreet.partition import PARTITIONS, kernels
+from discreet.partition import PARTITIONS, trades
 from discreet.partition.spatial import local
 from discreet.partition.spatial.cluster import cluster
 from discreet.partition.spatial.space import Dimension
 from discreet.values.random import RandomSource
 
 DEALT = {"local": local, "cluster": cluster}  # they deal in cells: the cells are what is attacked, then the deal
-BLIND = ["local", "cluster", "mondrian", "topdown", "full_domain"]
+BLIND = [name for name, partition in PARTITIONS.items() if "cuts" in partition.options]
 SIX = [(1, 1, 1, 1, 1, 1), (2, 1, 1, 1, 1), (2, 2, 1, 1), (2, 2, 2), (3, 1, 1, 1), (3, 2, 1), (3, 3)]
 
 
@@ -53,10 +53,10 @@ class Shower:
     def __init__(self, monkeypatch, partition, **options):
         self.partition, self.options, self.cells = PARTITIONS[partition], options, []
         if partition in DEALT:
-            dealt = kernels.deal_cells
-            monkeypatch.setattr(DEALT[partition], "deal_cells", lambda *given: self._note(*given) or dealt(*given))
+            made = trades.in_cells
+            monkeypatch.setattr(DEALT[partition], "in_cells", lambda *given: self._note(*given) or made(*given))
 
-    def _note(self, edges, values, rows, rule):
+    def _note(self, edges, values, rows, rule, secret):
         self.cells = [frozenset(rows[a:b].tolist()) for a, b in pairwise(edges)]
 
     def __call__(self, space, values, promise, seed):
@@ -117,16 +117,17 @@ def test_six_people_are_given_away_by_fitted_cuts(monkeypatch):
     assert 0.1 <= found[0] / found[1] <= 0.4
 
 
-def test_deals_tell_nothing():
-    """In a cell, every table that has the values of the groups is dealt into them in as many orders of the rows."""
-    for counts in ((2, 2, 1), (1, 1, 1, 1, 1), (2, 1, 1, 1), (3, 2)):
+def test_trades_in_cells_tell_nothing(monkeypatch):
+    """In a cell, every table that has the values of the groups is brought to them in as many orders of the rows."""
+    monkeypatch.setattr(trades, "shuffle_cells", lambda *_: None)  # every order is tried
+    for counts in ((2, 2, 1), (1, 1, 1, 1), (2, 1, 1, 1), (3, 2)):
         values = [value for value, times in enumerate(counts) for _ in range(times)]
         rule = Guarantee.of({"l": 2} if max(counts) < 3 else {"distinct_l": 2}, None, None).rule
         ways = defaultdict(Counter)
         for table in sorted(set(permutations(values))):
-            for order in permutations(range(5)):
+            for order in permutations(range(len(values))):
                 rows, held = np.array(order, np.int32), np.array(table, np.int32)
-                groups = kernels.deal_cells(np.array([0, 5]), held[rows], rows, rule)
+                groups = trades.in_cells(np.array([0, len(values)]), held[rows], rows, rule, RandomSource(8))
                 members = [frozenset(np.flatnonzero(groups == g).tolist()) for g in range(groups.max() + 1)]
                 shown = frozenset((people, tuple(sorted(table[row] for row in people))) for people in members)
                 ways[shown][table] += 1

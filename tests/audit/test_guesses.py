@@ -8,7 +8,7 @@ import pytest
 
 import discreet
 from discreet.audit.attacks.attack import RECALLS, Given, Rate
-from discreet.audit.attacks.guesses import Guesses, Scored
+from discreet.audit.guessing.guesses import Guesses, Scored
 
 
 def test_guesses_are_scored_as_by_hand():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.audit.attacks.background import _excluding, _knowing
-from discreet.audit.attacks.posterior import ROUNDS, Histograms, Places, factors, likely
 from discreet.audit.attacks.proximity import _best, _best_window
+from discreet.audit.guessing.posterior import ROUNDS, Histograms, Places, factors, likely
 
 
 def by_assignments(chances, values):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import asdict
 from datetime import date, datetime, time
-from math import isnan
+from math import inf, isnan, prod
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.audit.metrics import Metrics, dm, ncp, perimeter, rce
+from discreet.audit.metrics import Metrics, dm, ncp, perimeter
 from discreet.audit.metrics.boxes import read_boxes
 from discreet.errors import ReleaseError
 from discreet.publication.publish import publish_groups
@@ -114,6 +114,29 @@ def of_label(side: Any, rows: list[Row], labels: list[Row]) -> list[float]:
     return [count / several if count > 1 else 0.0 for count in counts]
 
 
+def points_of(side: Any, rows: list[Row], labels: list[Row]) -> list[float]:
+    """How many values each row's box holds in one column, counted one by one; endlessly many of fractions and texts."""
+    if side.label is not None:
+        meaning = Counter(row["label"] for row in labels if row["column"] == side.name)
+        return [meaning[row[side.label]] or 1 for row in rows]
+    ends = [end for row in rows for end in (row[side.low], row[side.high]) if end is not None]
+
+    def held(row: Row) -> float:
+        missing = bool(side.missing and row[side.missing])
+        low, high = row[side.low], row[side.high]
+        if low is None and missing:
+            return 1
+        if low is None:
+            low, high = (min(ends), max(ends)) if ends else (0, 0.5)
+        if low == high:
+            return 1 + missing
+        if side.type not in {"integer", "date"} or not ends:
+            return inf
+        return len(range(int(place(low)), int(place(high)) + 1)) + missing
+
+    return [held(row) for row in rows]
+
+
 def by_rows(release: Release, weights: list[float] | None = None) -> dict[str, float | None]:
     """All metrics, row by row, from the rows as they stand in the file."""
     promise = release.promise
@@ -133,7 +156,15 @@ def by_rows(release: Release, weights: list[float] | None = None) -> dict[str, f
     for row, weight in zip(rows, weights, strict=True):
         sizes[row[promise.group]] += weight
     total = sum(weights)
+    held = [prod(of) for of in zip(*(points_of(side, rows, labels) for side in promise.boxes), strict=True)]
+    shown = [1.0] * len(rows)  # the chance of its real value, given the right place
+    if promise.join is not None:
+        si: dict[int, list[int]] = defaultdict(list)
+        for row in pq.read_table(release.file("si")).to_pylist():
+            si[row["sensitive_group"]].append(row["count"])
+        shown = [sum((n / sum(si[g])) ** 2 for n in si[g]) for g in (row["sensitive_group"] for row in rows)]
     return {
+        "rce": sum(w * (1 - s / v) for w, s, v in zip(weights, shown, held, strict=True)),
         "ncp": None if raw is None or isnan(raw) else raw,
         "ncp_normalised": share,
         "ncp_share": share / total / len(promise.boxes),
@@ -164,7 +195,7 @@ def test_metrics_are_those_of_the_rows(partition: str, seed: int, tmp_path: Path
     for row in pq.read_table(release.file("generalized")).to_pylist():
         counts[row["group"]][row["pay"]] += 1
     error = sum(sum(c.values()) - sum(n * n for n in c.values()) / sum(c.values()) for c in counts.values())
-    assert found.rce == rce(release) == pytest.approx(error)
+    assert found.value_rce == pytest.approx(error)
     assert discreet.metrics(str(release.path)) == discreet.metrics(release.path) == found
 
 
@@ -200,6 +231,7 @@ def test_labels_have_no_perimeter(tmp_path: Path) -> None:
     found = discreet.metrics(release)
     # x and y: two of the four values x, y, z and none; z alone: nothing; z or none: two of four
     assert (found.ncp, found.ncp_normalised, found.dm) == (None, 2.0, 12.0)
+    assert found.rce == pytest.approx(2 * (1 - 1 / 2) + 0 + 2 * (1 - 1 / 2))
 
 
 def test_a_lone_missing_value_costs_nothing(tmp_path: Path) -> None:
@@ -211,6 +243,7 @@ def test_a_lone_missing_value_costs_nothing(tmp_path: Path) -> None:
     # x or y: two of the three values x, y and none; from 1 to 2: the whole extent
     assert found.ncp_normalised == pytest.approx(2 * 2 / 3 + 2)
     assert found.ncp == 4
+    assert found.rce == pytest.approx(2 * (1 - 1 / 4))
 
 
 @pytest.mark.parametrize("publication", ["anatomy", "permutation"])
@@ -224,13 +257,13 @@ def test_exact_quasi_identifiers_cost_nothing(publication: str, tmp_path: Path) 
     assert found.dm == sum(size * size for size in sizes.values())
     assert found.average_group == 50 / len(sizes)
     assert found.c_avg == pytest.approx(50 / len(sizes) / 3)
-    assert found.rce == rce(release)
+    assert found.rce == found.value_rce > 0
 
 
 def test_a_swapped_table_has_no_groups(tmp_path: Path) -> None:
     rules = policy(publication="swap", guarantee={"k": 2, "e": 1})
     found = discreet.metrics(discreet.publish(people(50, 1), rules, to=tmp_path / "r", seed=1))
-    assert (found.groups, found.dm, found.average_group, found.c_avg, found.rce) == (None,) * 5
+    assert (found.groups, found.dm, found.average_group, found.c_avg, found.rce, found.value_rce) == (None,) * 6
     assert (found.rows, found.ncp) == (50, 0)
 
 

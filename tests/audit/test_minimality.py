@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from contracts.promised import codes, guaranteed
-from discreet.audit.attacks.minimality import attack, find
+from discreet.audit.replay.minimality import attack, find
 from discreet.errors import GuaranteeError
 from discreet.guarantees import Histograms
 from discreet.partition import PARTITIONS

@@ -181,7 +181,8 @@ def test_of_people_who_are_all_alike_everything_is_known_but_the_value(tmp_path)
     release = discreet.publish(table, rules, to=tmp_path / "r", seed=1)
     found = discreet.metrics(release)
     assert told(found.presence.presence) == [1.0] * 6
-    assert found.presence.rce_normalised == pytest.approx(found.rce)
+    assert found.presence.rce_normalised == pytest.approx(found.value_rce)
+    assert found.rce is None
     assert found.presence.rce > len(table)
 
 
@@ -265,5 +266,5 @@ def test_implied_boxes_are_those_of_the_generalized_table(tmp_path):
         with discreet.read(table) as private:
             made.append(publish_groups(private, rules, private.codes("ill"), groups, to=tmp_path / publication))
     one, other = map(discreet.metrics, made)
-    for name in ("ncp", "ncp_normalised", "ncp_share", "il", "dm", "average_group", "c_avg", "rce"):
+    for name in ("ncp", "ncp_normalised", "ncp_share", "il", "dm", "average_group", "c_avg", "value_rce"):
         assert getattr(one, name) == pytest.approx(getattr(other, name)), name

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import pairwise
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -17,17 +20,20 @@ from hypothesis import strategies as st
 import discreet
 from audit import by_hand
 from audit.growing import growing
+from discreet.audit.sequence.auditor import _Search
+from discreet.audit.sequence.groups import read_groups
 from discreet.audit.sequence.lineage import Chain, unattributed
 from discreet.audit.sequence.links import KINDS, link
 from discreet.audit.sequence.overlap import plant, search
 from discreet.audit.sequence.pairs import CHANNELS, Rule, compare
+from discreet.audit.sequence.standing import nothing_stands, standing
 from discreet.comparison.static import static_all, static_new
 from discreet.errors import InputError, ReleaseError
 from discreet.publication.publish import grouped, publish_groups
 from discreet.release.files import digest
 from discreet.values.random import RandomSource
 
-RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3)))
+RULES = st.sampled_from(((1, 2), (1, 3), (2, 1), (3, 1), (2, 3), (1, 1, 4)))
 FREE = settings(deadline=None, max_examples=200, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
@@ -158,6 +164,67 @@ def test_auditor_never_excludes_the_truth(table):
             fresh[j] = np.minimum(fresh[j], found.fresh)
 
 
+def searched(groups, thresholds, *, known):
+    """What the auditor says of coded groups, or that it refuses them; without its steps, which need not be the same."""
+    guarantee = dict(zip(("l", "distinct_l"), thresholds, strict=False)) if len(thresholds) == 2 else {"k": 4}
+    promises = [SimpleNamespace(guarantee=guarantee, rows=0, groups=of.numbers.size) for of in groups]
+    releases = [SimpleNamespace(promise=promise, path=at) for at, promise in enumerate(promises)]
+    try:
+        found = _Search(releases, groups, pa.array(range(9)), known=known).inferences()
+    except ReleaseError:
+        return None
+    return replace(found, chain=replace(found.chain, steps=0))
+
+
+def all_stand(groups, thresholds):
+    return all(flags.all() for flags in standing(groups, Rule(*thresholds)).flags)
+
+
+@FREE
+@given(st.one_of(growing(apart=True), growing(apart=False)), RULES)
+def test_what_stands_from_each_to_the_next_stands_in_all(table, thresholds):
+    """So a vault need only compare a release with the one before, if it knows of that and those before it."""
+    groups = table.coded()
+    assert all_stand(groups, thresholds) == all(all_stand(two, thresholds) for two in pairwise(groups))
+
+
+@FREE
+@given(st.one_of(growing(apart=True), growing(apart=False)), RULES, st.booleans())
+def test_standing_groups_change_nothing(table, thresholds, known):
+    groups = table.coded()
+    found = searched(groups, thresholds, known=known)
+    with mock.patch("discreet.audit.sequence.auditor.standing", lambda groups, _: nothing_stands(groups)):
+        wanted = searched(groups, thresholds, known=known)
+    if found is None or wanted is None:
+        assert found is wanted
+        return
+    if all_stand(groups, thresholds):
+        assert wanted.ok
+    # of channels that are equally sure, any may be told
+    assert replace(found, channels=()) == replace(wanted, channels=())
+    assert [of.posterior for of in found.channels] == [of.posterior for of in wanted.channels]
+
+
+def test_a_group_stands_unless_one_near_it_goes(tmp_path):
+    """Of three groups one is split; the group whose box meets its own no longer stands, the other does."""
+    first = [(1, "a", 0), (9, "b", 0), (3, "c", 0), (4, "d", 0), (8, "c", 1), (12, "d", 1), (20, "a", 2), (21, "b", 2)]
+    later = [(age, ill, 3 if ill in "bd" and at == 0 else at) for age, ill, at in first]
+    groups, _ = read_groups(planted(tmp_path, first, [*later, (40, "a", 4), (41, "b", 4)]))
+    ages = [[(1, 9), (8, 12), (20, 21)], [(1, 3), (4, 9), (8, 12), (20, 21), (40, 41)]]
+    for of, flags, known in zip(groups, standing(groups, Rule(1, 2)).flags, ages, strict=True):
+        assert of.numbers.size == len(known)
+        assert sorted(flags.tolist()) == [False] * (len(known) - len(known) // 2) + [True] * (len(known) // 2)
+
+
+@FREE
+@given(st.one_of(growing(apart=True), growing(apart=False)), RULES, st.booleans())
+def test_a_release_is_judged_with_those_before_it(table, thresholds, known):
+    groups = table.coded()
+    found = searched(groups, thresholds, known=known)
+    for upto in range(2, len(groups) if found is not None else 0):
+        assert searched(groups[:upto], thresholds, known=known).releases == found.releases[:upto]
+
+
 # whole audits, from files
 
 
@@ -198,6 +265,7 @@ def policy(**changes):
         ({"l": 2}, "mondrian"),
         ({"l": 2, "k": 5}, "topdown"),
         ({"l": 2, "distinct_l": 3}, "local"),
+        ({"k": 4}, "mondrian"),
     ],
 )
 def test_audit_is_as_by_hand(tmp_path, guarantee, partition, insertions):
@@ -207,7 +275,8 @@ def test_audit_is_as_by_hand(tmp_path, guarantee, partition, insertions):
     made = static_all(parts, rules, tmp_path / "r", seed=2)
     found = discreet.audit(made, insertions=insertions)
     plain = [by_hand.shown(release) for release in made]
-    rule = by_hand.Rule(guarantee.get("l", 1), guarantee.get("distinct_l", 1))
+    alone = guarantee["k"] if guarantee.keys() == {"k"} else 1
+    rule = by_hand.Rule(guarantee.get("l", 1), guarantee.get("distinct_l", 1), alone)
     pairs, cohorts = by_hand.chain(plain, rule, known=insertions == "known")
     assert not found.ok
     assert {(of.earlier - 1, of.later - 1) for of in found.pairs} == set(pairs)
@@ -225,9 +294,12 @@ def test_audit_is_as_by_hand(tmp_path, guarantee, partition, insertions):
         "new": sum(of.channels.total() for of in cohorts[1:]),
     }
     for t, version in enumerate(found.releases):
-        exposed = every if t == len(made) - 1 else Counter()
+        exposed = Counter()
         for (_, j), of in pairs.items():
             exposed = exposed | of.shown if j == t else exposed
+        assert version.by_pairs == exposed.total()
+        for of in by_hand.chain(plain[: t + 1], rule, known=insertions == "known")[1] if t else ():
+            exposed |= of.shown
         assert version.vulnerable == exposed.total()
         assert (version.rows, version.groups, version.release) == (
             sum(len(p) for p in parts[: t + 1]),
@@ -304,8 +376,9 @@ def test_releases_that_do_not_fit_are_refused(publish, changes, wrong):
 
 def test_a_promise_that_bounds_nothing_is_refused(publish):
     table = patients(60, seed=1)
-    with pytest.raises(ReleaseError, match="promises k = 3"):
-        discreet.audit([publish(table, "1", guarantee={"k": 3}), publish(table, "2", guarantee={"k": 3})])
+    table = table.set_column(4, "illness", pa.array(np.arange(60)))
+    with pytest.raises(ReleaseError, match="promises k = 3, e = 5"):
+        discreet.audit([publish(table, name, guarantee={"k": 3, "e": 5}) for name in "12"])
 
 
 def test_releases_in_the_wrong_order_are_refused(publish):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from discreet.audit.attacks import run_attacks
 from discreet.audit.attacks.attack import Failed, Given, Progress, Success, silent
 from discreet.errors import InputError
@@ -26,6 +28,7 @@ def attack(
     others: Sequence[Release | str | Path] = (),
     exclude: int = 1,
     within: float = 0.05,
+    groups: Any = None,
     progress: Progress = silent,
 ) -> list[Success | Failed]:
     """Attack a release as anyone could who holds it, by all attacks or those that are named.
@@ -33,7 +36,8 @@ def attack(
     Guesses are made from the files and what the attacker is given; the private table, `truth`, is held against them
     afterwards, and decides whose values are guessed. `holdout` are people who were not in it, `population` others of
     whom the attacker learned, `public` is a public table of people, `others` are releases of the same people. What they
-    are is explained at `discreet.audit.attacks.attack.Given`. An attack that was not made is `Failed`, and says why.
+    are, and `groups`, is explained at `discreet.audit.attacks.attack.Given`. An attack that was not made is `Failed`,
+    and says why.
     """
     if not isinstance(exclude, int) or isinstance(exclude, bool) or exclude < 1:
         raise InputError(f"`exclude` is a whole number from 1 on, got {exclude!r}", hint="leave it out for 1")
@@ -49,5 +53,6 @@ def attack(
         others=others,
         exclude=exclude,
         within=within,
+        groups=None if groups is None else np.asarray(groups, np.int64),
     )
     return run_attacks(opened, given, [names] if isinstance(names, str) else names, progress=progress)

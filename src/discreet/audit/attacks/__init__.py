@@ -1,11 +1,7 @@
 """Attacks on a release, from its files alone; one per file, and all under one contract (`attack.py`).
 
-`_HOMES` says in which file each is. The other files are what they are made of:
-
-    shown, boxed, shuffled, looks, matched   what a release shows of its groups, and who may be which row
-    model, logit, bayes, posterior, inside   what a model says of people in such groups
-    guesses, scored, without                 guesses, and how often they are right beside other guessers
-    minimality, refusals, replay…            playing the cuts of a partition again; `publish` does so as well
+`_HOMES` says in which file each is. What they are made of is next door: `places/` what a release shows and who may be
+which row, `guessing/` models, guesses and how these are scored, `replay/` the cuts of a partition played again.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ _HOMES = {
     "order": ("order", "Order"),
     "proximity": ("proximity", "Proximity"),
     "background": ("background", "Background"),
-    "minimality": ("refused", "Minimality"),
+    "minimality": ("minimality", "Minimality"),
     "composition": ("composition", "Composer"),
     "linkage": ("linkage", "Linkage"),
     "presence": ("presence", "Presence"),

@@ -19,6 +19,7 @@ from statistics import NormalDist
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.metrics.truth import read_truth
@@ -85,6 +86,8 @@ class Given:
     `others`      other releases of the same people
     `exclude`     how many values, or neighbours' values, an attacker with background knowledge knows
     `within`      how near a guess of a number must be to count as right, as a share of it
+    `groups`      of everybody of the truth the group, counted from 0 in the order of the release's numbers: the learner
+                  and who knows the population have recognised the person's row among those that look the same
     `kept`        what several attacks need, so that it is computed once
     """
 
@@ -95,6 +98,7 @@ class Given:
     others: tuple[Release, ...] = ()
     exclude: int = 1
     within: float = 0.05
+    groups: npt.NDArray[np.int64] | None = None
     kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -121,6 +125,17 @@ class Given:
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
             **more,
         )
+
+    def __post_init__(self) -> None:
+        if self.groups is None:
+            return
+        if self.holdout is not None:
+            raise InputError("people of a holdout are in no group", hint="leave out the groups, or the holdout")
+        if self.truth is not None and len(self.groups) != len(self.truth):
+            raise InputError(
+                f"groups of {len(self.groups):,} people are told, and the truth has {len(self.truth):,}",
+                hint="name the group of everybody",
+            )
 
     def once(self, name: str, find: Callable[[], Found]) -> Found:
         """What is found, once for all attacks."""

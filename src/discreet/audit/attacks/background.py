@@ -22,11 +22,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, check_found, silent
-from discreet.audit.attacks.guesses import Flags, Floats, Guesses, Ints, Scored, may_guess
-from discreet.audit.attacks.learner import Learner
-from discreet.audit.attacks.looks import Looks, Votes
-from discreet.audit.attacks.shown import Shown, shown
+from discreet.audit.attacks.learner import Learner, votes
+from discreet.audit.guessing.guesses import Flags, Floats, Guesses, Ints, Scored, may_guess
 from discreet.audit.metrics.truth import places
+from discreet.audit.places.looks import Looks, Votes
+from discreet.audit.places.shown import Shown, shown
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS
 
@@ -42,7 +42,6 @@ NOTHING = (
 class Background:
     """The attack, by the learner's tables."""
 
-    learner: Learner = LEARNER
     name: ClassVar[str] = "background"
     threat: ClassVar[Threat] = Threat(
         knows="the quasi-identifiers of a person, that the person is in the table, and some values that are not the"
@@ -58,15 +57,15 @@ class Background:
         return f"a release by `{release.promise.publication}` does not show who is in a group"
 
     def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Guesses:
-        return self.learner.guesses(release, people, given, progress=progress)
+        return LEARNER.guesses(release, people, given, progress=progress)
 
     def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
         truth, known = given.scores(), given.once("shown", lambda: shown(release))
-        drawn = self.learner.drawn(release, known, given, progress)
+        tables = votes(release, known, given, progress)
         progress("excluding values")
         attacked = _Attacked.of(release, known, truth)
         check_found(attacked.held.size)
-        tables, groups = Votes.of_tables(drawn.codes), Votes.of_groups(known.view)
+        groups = Votes.of_groups(known.view)
         found = {}
         for exclude in sorted({*range(MOST + 1), given.exclude}):
             found[exclude] = tuple(attacked.told(exclude, votes, known) for votes in (tables, groups))

@@ -21,12 +21,12 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
-from discreet.audit.attacks.guesses import Guesses, may_guess
-from discreet.audit.attacks.scored import scored
 from discreet.audit.composition.candidates import MANY, Composition
 from discreet.audit.composition.comparable import shared, shows_rows
 from discreet.audit.composition.jointly import jointly
 from discreet.audit.composition.people import recognise
+from discreet.audit.guessing.guesses import Guesses, may_guess
+from discreet.audit.guessing.scored import scored
 from discreet.errors import InputError
 from discreet.release import Release
 

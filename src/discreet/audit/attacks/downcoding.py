@@ -3,8 +3,10 @@
 If boxes are as small as their rows allow, one row lies at each end of each range, and of a list of values each is held
 by a row. The attacker guesses of each row of a group the exact value of every column that is blurred: the likeliest one
 inside the box, where rows that must lie somewhere do, and the others as rows of all boxes are spread (each over its
-box, evenly). Where all boxes follow one grid, ends tell nothing, and he has only the spread. The blind guesser takes
-any value inside the box. So a small group hardly hides its quasi-identifiers, whatever k is promised.
+box, evenly). Where all boxes follow one grid, ends tell nothing, and he has only the spread. The blind guesser knows as
+much of boxes and nothing of the spread: he says either end where both are held, else any value inside. How often any
+value inside is right, for one who does not know that ends are held, is told as well. So a small group hardly hides its
+quasi-identifiers, whatever k is promised.
 
 Source: Cohen, "Attacks on deidentification's defenses", 2021 (USENIX Security 2022), of minimal generalization.
 Cost: rows, then groups x the width of their boxes in whole numbers, or the values that a label stands for.
@@ -22,9 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, silent
-from discreet.audit.attacks.guesses import Floats, Ints, Scored
 from discreet.audit.enclosed import Shown, enclosing, read_shown
 from discreet.audit.files import numbers
+from discreet.audit.guessing.guesses import Floats, Ints, Scored
 from discreet.audit.metrics.truth import places
 from discreet.errors import InputError
 from discreet.release import Release
@@ -50,6 +52,14 @@ class Column:
     guess: Ints
     likely: Floats
     width: Ints
+    ends: tuple[Ints, Ints] | None  # the lowest and highest value of every box, where each is held by a row
+
+    def blindly(self, held: Ints, box: Ints) -> Floats:
+        """How likely one who knows nothing of the spread is right of rows that hold these values."""
+        if self.ends is None:
+            return np.asarray(1 / np.maximum(self.width[box], 1), np.float64)
+        low, high = self.ends
+        return np.asarray(0.5 * (held == low[box]) + 0.5 * (held == high[box]), np.float64)
 
     def same(self, other: Column) -> bool:
         return self.values.equals(other.values) and np.array_equal(self.guess, other.guess)
@@ -98,12 +108,13 @@ class Downcoding:
         asked = np.diff(pairs.ends) == 1  # whoever two boxes could hold is nobody's row for sure
         person = np.flatnonzero(asked)
         box = pairs.boxes[pairs.ends[person]]
-        right, blind, sure, several = (np.zeros(person.size) for _ in range(4))
+        right, blind, sure, several, inside = (np.zeros(person.size) for _ in range(5))
         for column in found.columns:
             blurred = column.width[box] > 1
             held = places(truth[column.name].take(pa.array(person)), column.values)
             right += blurred & (held == column.guess[box])
-            blind += np.where(blurred, 1 / np.maximum(column.width[box], 1), 0)
+            blind += np.where(blurred, column.blindly(held, box), 0)
+            inside += np.where(blurred, 1 / np.maximum(column.width[box], 1), 0)
             sure += np.where(blurred, column.likely[box], 0)
             several += blurred
         some = several > 0
@@ -121,7 +132,11 @@ class Downcoding:
             None,
             None,
             scored.at_recall(),
-            (HIDDEN, f"{several[some].mean():.1f} columns are blurred of an average row; the share is of its cells"),
+            (
+                HIDDEN,
+                f"any value inside the box is right of {inside[some].sum() / several[some].sum():.1%} of the cells",
+                f"{several[some].mean():.1f} columns are blurred of an average row; the share is of its cells",
+            ),
             {"columns": {column.name: _shares(column, truth, person, box) for column in found.columns}},
         )
 
@@ -130,11 +145,15 @@ def _shares(column: Column, truth: pa.Table, person: Ints, box: Ints) -> dict[st
     """How often a column is guessed rightly, and how often blindly, where it is blurred."""
     blurred = column.width[box] > 1
     if not blurred.any():
-        return {"right": 0.0, "blind": 0.0, "rows": 0}
+        return {"right": 0.0, "blind": 0.0, "inside": 0.0, "rows": 0}
     held = places(truth[column.name].take(pa.array(person[blurred])), column.values)
     at = box[blurred]
-    right, blind = np.mean(held == column.guess[at]), np.mean(1 / column.width[at])
-    return {"right": float(right), "blind": float(blind), "rows": int(blurred.sum())}
+    right, blind, inside = (
+        np.mean(held == column.guess[at]),
+        np.mean(column.blindly(held, at)),
+        np.mean(1 / column.width[at]),
+    )
+    return {"right": float(right), "blind": float(blind), "inside": float(inside), "rows": int(blurred.sum())}
 
 
 def _column(shown: Shown, side: BoxColumn, *, tight: bool) -> Column:
@@ -158,7 +177,7 @@ def _of_ends(shown: Shown, side: BoxColumn, *, tight: bool) -> Column:
         known &= ~np.asarray(pc.fill_null(shown.boxes[side.missing], False))
     start, end = np.where(known, start, 0), np.where(known, end, -1)
     guess, likely = _ranges(start, end, shown.rows, len(values), tight)
-    return Column(side.name, values, guess, likely, end - start + 1)
+    return Column(side.name, values, guess, likely, end - start + 1, (start, end) if tight else None)
 
 
 def _of_labels(shown: Shown, side: BoxColumn, *, tight: bool) -> Column:
@@ -176,7 +195,7 @@ def _of_labels(shown: Shown, side: BoxColumn, *, tight: bool) -> Column:
     of = numbers(pc.fill_null(pc.index_in(tags, value_set=label), -1))
     guess, likely = _lists(of, starts, code, shown.rows, len(values), tight)
     width = np.where(of >= 0, np.diff(starts, append=starts[-1])[np.maximum(of, 0)], 1)
-    return Column(side.name, values, guess, likely, width)
+    return Column(side.name, values, guess, likely, width, None)
 
 
 @nb.njit(cache=True, nogil=True)

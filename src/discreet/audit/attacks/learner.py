@@ -1,49 +1,42 @@
 """The learner: who fits a model to the released files guesses people's values better than blindly; here, how much.
 
-The attacker knows a person's quasi-identifiers and that the person is in the table. He guesses the value that rows
-which look like the person hold most often in plausible tables (`learn/`), drawn from the files alone. Where rows are
-not shown as they are, rows that stand for them are taken (`shown.py`), and a model of what these hold in the tables is
-held against the values of the groups that the person may be in. Of somebody who looks like nobody, that model alone
-is asked. Chance follows from the files.
+The attacker knows a person's quasi-identifiers and that the person is in the table. He learns from the groups how
+values go with quasi-identifiers (`guessing/learned.py`), and weighs the values of the groups that the person may be in
+by that model, jointly with all rows of a group (`guessing/posterior.py`). Where rows are not shown as they are, rows
+that stand for them are taken (`places/shown.py`). Of somebody who looks like nobody, the model alone is asked.
 
 Source: Kifer, "Attacks on privacy and deFinetti's theorem", SIGMOD 2009.
-Cost: that of the tables; then rows x tables, rows x rows of a group, and different people x values.
+Cost: that of the model; then rows x values of a group, and different people x the same.
 Claim: learner_beats_the_promise_where_values_follow — and only guesses blindly where they do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
-from discreet.audit.attacks.guesses import Flags, Floats, Guesses, Ints, may_guess
-from discreet.audit.attacks.inside import blindly, guessed
-from discreet.audit.attacks.looks import Looks, Votes
-from discreet.audit.attacks.model import Model, fit, jointly
-from discreet.audit.attacks.scored import scored
-from discreet.audit.attacks.shown import Shown, shown, why_not
-from discreet.audit.attacks.without import likeliest
-from discreet.learn.draws import Draws, Name, draw
+from discreet.audit.guessing.guesses import Guesses, may_guess
+from discreet.audit.guessing.inside import blindly, guessed
+from discreet.audit.guessing.learned import learn, tables
+from discreet.audit.guessing.model import Model
+from discreet.audit.guessing.scored import scored
+from discreet.audit.places.looks import Votes
+from discreet.audit.places.shown import Shown, shown, why_not
 from discreet.learn.plausible import secret_of
 from discreet.release import Release
-from discreet.values.coded import Coded
+from discreet.values.coded import Coded, code
 
-TABLES = 50  # in which a person's likeliest value is looked for
-ASKED = 10  # of them, for people who look like nobody
+TABLES = 50  # in which attacks by votes look for values
 
 
 @dataclass(frozen=True)
 class Learner:
-    """The attack by so many plausible tables of a model."""
+    """The attack."""
 
-    tables: int = TABLES
-    model: Name = "learned"
     name: ClassVar[str] = "learner"
     threat: ClassVar[Threat] = Threat(
         knows="the quasi-identifiers of a person, and that the person is in the table",
@@ -57,45 +50,41 @@ class Learner:
 
     def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Guesses:
         known = given.once("shown", lambda: shown(release))
-        drawn = self.drawn(release, known, given, progress)
+        model = learned(known, given, progress)
         progress("guessing")
-        may = may_guess(release, known.view.values)
-        if known.exact:
-            looks = Looks.among(known.view, people)
-            others = _unseen(known, drawn.codes[:ASKED], people, looks.seen, may)
-            found = looks.guesses(known.view, Votes.of_tables(drawn.codes), may, others)
-        else:
-            rows, asked = jointly([known.columns, people.columns])
-            found = guessed(known, _of_tables(known, rows, drawn.codes[:ASKED]), rows, asked, people, may)
-        return replace(found, notes=drawn.fit.notes, details={"fit": drawn.fit})
-
-    def drawn(self, release: Release, known: Shown, given: Given, progress: Progress) -> Draws:
-        """Plausible tables, drawn once for all attacks that look at them."""
-
-        def find() -> Draws:
-            return draw(known.view, self.tables, model=self.model, secret=secret_of(release), progress=progress)
-
-        return given.once(f"drawn {self.tables} {self.model}", find)
+        rows = [*known.view.quasi.values()]
+        asked = [_nearest(people[name], each) for name, each in known.view.quasi.items()]
+        return guessed(known, model, rows, asked, people, may_guess(release, known.view.values), given.groups)
 
     def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
         """Any value of the person's group, the most frequent ones if they are not equally frequent."""
-        return blindly(release, given.once("shown", lambda: shown(release)), people)
+        return blindly(release, given.once("shown", lambda: shown(release)), people, given.groups)
 
     def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
         return scored(self, release, given, progress=progress)
 
 
-def _of_tables(known: Shown, rows: Sequence[Coded], tables: npt.NDArray[Any]) -> Model:
-    """A model of what rows hold in some plausible tables."""
-    repeated = [Coded(np.tile(each.codes, len(tables)), each.values) for each in rows]
-    return fit(repeated, tables.reshape(-1).astype(np.int64), known.view.values)
+def learned(known: Shown, given: Given, progress: Progress) -> Model:
+    """What the groups teach, learned once for all attacks."""
+    return given.once("learned", lambda: learn(known.view, progress))
 
 
-def _unseen(known: Shown, tables: npt.NDArray[Any], people: pa.Table, seen: Flags, may: Flags) -> tuple[Ints, Floats]:
-    """Guesses of people who look like nobody, by a model of some tables; of others, none."""
-    best, sure = np.zeros(seen.size, np.int64), np.zeros(seen.size)
-    if not seen.all():
-        rows, asked = jointly([known.columns, people.filter(pa.array(~seen)).columns])
-        model = _of_tables(known, rows, tables)
-        best[~seen], sure[~seen] = likeliest(model, model.chances([each.codes for each in asked]), may)
-    return best, sure
+def votes(release: Release, known: Shown, given: Given, progress: Progress) -> Votes:
+    """The values that each row may hold by what is learned, in plausible tables; found once for several attacks."""
+
+    def find() -> Votes:
+        model = learned(known, given, progress)
+        progress("drawing")
+        if not model.strength:
+            return Votes.of_groups(known.view)
+        return Votes.of_tables(tables(known.view, model, TABLES, secret_of(release)))
+
+    return given.once("votes", find)
+
+
+def _nearest(column: pa.ChunkedArray, known: Coded) -> Coded:
+    """A column as codes of values that are known; of any other value, that before it in order, or the first."""
+    type_ = known.values.type
+    both = code(pa.chunked_array([known.values, *column.cast(type_).chunks], type_)).codes
+    values, asked = both[: len(known.values)], both[len(known.values) :]
+    return Coded(np.maximum(np.searchsorted(values, asked, side="right") - 1, 0), known.values)

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, silent
-from discreet.audit.attacks.guesses import Floats, Ints, Scored
-from discreet.audit.attacks.matched import both, candidates, known_of, looks
+from discreet.audit.guessing.guesses import Floats, Ints, Scored
+from discreet.audit.places.matched import both, candidates, known_of, looks
 from discreet.errors import InputError
 from discreet.release import Release
 from discreet.release.layouts import layout_of

@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, check_found, silent
-from discreet.audit.attacks.guesses import Guesses, may_guess, score
-from discreet.audit.attacks.inside import blindly
-from discreet.audit.attacks.looks import Looks, Votes
-from discreet.audit.attacks.scored import scored
-from discreet.audit.attacks.shown import shown
 from discreet.audit.files import Tables, read_tables
+from discreet.audit.guessing.guesses import Guesses, may_guess, score
+from discreet.audit.guessing.inside import blindly
+from discreet.audit.guessing.scored import scored
+from discreet.audit.places.looks import Looks, Votes
+from discreet.audit.places.shown import shown
 from discreet.errors import InputError
 from discreet.learn.view import View
 from discreet.release import Release

@@ -16,15 +16,17 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
-from discreet.audit.attacks.guesses import Guesses, Ints, may_guess
-from discreet.audit.attacks.inside import blindly, guessed
-from discreet.audit.attacks.model import fit, jointly
-from discreet.audit.attacks.scored import scored
-from discreet.audit.attacks.shown import Shown, shown, why_not
-from discreet.audit.attacks.without import known_values
+from discreet.audit.guessing.guesses import Guesses, Ints, may_guess
+from discreet.audit.guessing.inside import blindly, guessed, placed
+from discreet.audit.guessing.model import fit, jointly
+from discreet.audit.guessing.posterior import drawn_place
+from discreet.audit.guessing.scored import scored
+from discreet.audit.guessing.without import known_values
+from discreet.audit.metrics.truth import places
+from discreet.audit.places.shown import Shown, shown, why_not
 from discreet.errors import InputError
 from discreet.release import Release
-from discreet.values.coded import Coded, combined
+from discreet.values.coded import Coded
 
 FOLDS = 3
 FEWEST = 12  # groups that are dealt into folds as a whole
@@ -58,17 +60,18 @@ class Population:
         progress("fitting a model of other people")
         model = fit([Coded(each.codes[there], each.values) for each in learned], held[there], known.view.values)
         progress("guessing")
-        return guessed(known, model, rows, asked, people, may_guess(release, known.view.values))
+        may = may_guess(release, known.view.values)
+        return guessed(known, model, rows, asked, people, may, given.groups)
 
     def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
-        return blindly(release, given.once("shown", lambda: shown(release)), people)
+        return blindly(release, given.once("shown", lambda: shown(release)), people, given.groups)
 
     def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
         if given.population is not None:
             return scored(self, release, given, progress=progress)
         truth = given.scores()
         known = given.once("shown", lambda: shown(release))
-        fold = _folds(known, truth.select([*release.promise.quasi]))
+        fold = _folds(known, truth, given.groups, places(truth[release.promise.sensitive_column], known.view.values))
         return scored(_InTurns(self, truth, fold), release, given, progress=progress)
 
 
@@ -98,7 +101,8 @@ class _InTurns:
         for turn in range(FOLDS):
             mine, others = np.flatnonzero(fold == turn), np.flatnonzero(self.fold != turn)
             if mine.size and others.size:
-                apart = replace(given, population=self.truth.take(pa.array(others)))
+                groups = None if given.groups is None else given.groups[mine]
+                apart = replace(given, population=self.truth.take(pa.array(others)), groups=groups)
                 some = people.take(pa.array(mine))
                 parts.append(self.attack.guesses(release, some, apart, progress=progress))
                 order.append(mine)
@@ -113,17 +117,17 @@ class _InTurns:
         return self.attack.run(release, given, progress=progress)
 
 
-def _folds(known: Shown, people: pa.Table) -> Ints:
-    """The fold of everybody: that of the group which they may be in, one of them at random where they are several."""
+def _folds(known: Shown, truth: pa.Table, groups: Ints | None, held: Ints) -> Ints:
+    """The fold of everybody: that of their group, so that no model has seen their neighbours.
+
+    Of people who look the same it is not known who is in which group: one is drawn of those that hold the value.
+    """
     chance = np.random.default_rng(0)
-    [asked] = jointly([people.columns])
-    look, first = combined([each.codes for each in asked])
-    places = known.where(people.take(pa.array(first)))
-    several = np.diff(places.ends)[look]
-    at = places.ends[look] + (chance.random(look.size) * several).astype(np.int64)
     if known.view.groups < FEWEST:  # nothing is learned of a neighbour in a crowd
-        return chance.permutation(look.size) % FOLDS
+        return chance.permutation(held.size) % FOLDS
+    if groups is None:
+        look, _, where = placed(known, truth)
+        groups = drawn_place(where, known.held, look, held, chance.random(held.size))
     fold = chance.permutation(known.view.groups) % FOLDS
-    free = chance.integers(0, FOLDS, look.size)
-    found: Ints = np.where(several > 0, fold[places.group[np.minimum(at, places.group.size - 1)]], free)
+    found: Ints = np.where(groups >= 0, fold[groups], chance.integers(0, FOLDS, held.size))
     return found

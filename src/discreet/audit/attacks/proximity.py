@@ -21,18 +21,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Rate, Success, Threat, check_found, silent
-from discreet.audit.attacks.guesses import Flags, Floats, Ints, Scored, may_guess
-from discreet.audit.attacks.learner import Learner
-from discreet.audit.attacks.looks import Looks, Votes
-from discreet.audit.attacks.scored import NO_HOLDOUT
-from discreet.audit.attacks.shown import Shown, shown
+from discreet.audit.attacks.learner import votes
+from discreet.audit.guessing.guesses import Flags, Floats, Ints, Scored, may_guess
+from discreet.audit.guessing.scored import NO_HOLDOUT
+from discreet.audit.places.looks import Looks, Votes
+from discreet.audit.places.shown import Shown, shown
 from discreet.learn.view import View
 from discreet.release import Release
 from discreet.release.groups import PUBLICATIONS
 from discreet.values.columns import kind_of
 from discreet.values.positions import measured
 
-LEARNER = Learner()
 NUMBERS = {"integer", "float", "decimal"}
 
 
@@ -64,7 +63,6 @@ class Windows:
 class Proximity:
     """The attack, by the learner's tables."""
 
-    learner: Learner = LEARNER
     name: ClassVar[str] = "proximity"
     threat: ClassVar[Threat] = Threat(
         knows="the quasi-identifiers of a person, and that the person is in the table",
@@ -83,8 +81,7 @@ class Proximity:
 
     def guesses(self, release: Release, people: pa.Table, given: Given, *, progress: Progress = silent) -> Windows:
         known = given.once("shown", lambda: shown(release))
-        drawn = self.learner.drawn(release, known, given, progress)
-        return self._windows(release, known, people, Votes.of_tables(drawn.codes), given.within)
+        return self._windows(release, known, people, votes(release, known, given, progress), given.within)
 
     def blind(self, release: Release, people: pa.Table, given: Given) -> Windows:
         known = given.once("shown", lambda: shown(release))

@@ -10,7 +10,11 @@
     dm              discernibility: the sum over groups of the square of their rows (Bayardo and Agrawal 2005)
     average_group   rows in a group
     c_avg           the same divided by the k that is promised (LeFevre et al. 2006)
-    rce             see `rce`
+    rce             re-construction error: how far rows rebuilt from the release lie from the real ones (Xiao and
+                    Tao, VLDB 2006, equations 10 to 13). A row whose box holds V points adds 1 - S / V, where S is 1
+                    if the row shows its sensitive value, and else the sum of the squared shares of its group's values
+    value_rce       the same of sensitive values alone, as if all quasi-identifiers were shown: a group of N rows with
+                    counts c adds N - sum(c^2) / N. No l-diverse anatomy of n rows has less than n (1 - 1/l)
     largest_share   the largest share of a group that holds one sensitive value; where values are harmless, of the rows
                     that hold none of these
 
@@ -61,6 +65,7 @@ class Metrics:
     average_group: float | None = None
     c_avg: float | None = None
     rce: float | None = None
+    value_rce: float | None = None
     largest_share: float | None = None
     presence: Presence | None = None
 
@@ -88,15 +93,15 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
         )
     average, k = promise.rows / promise.groups, promise.guarantee.get("k")
     c_avg = None if k is None else average / k
-    found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, rce=_rce(st))
+    found = replace(found, groups=promise.groups, average_group=average, c_avg=c_avg, value_rce=_value_rce(st))
     found = replace(found, largest_share=_largest_share(st, promise))
     if margins is not None and alone:
         about = presence(margins) if truth is None else real_presence(opened, margins, truth)
         found = replace(found, presence=about)
     if promise.sensitive is None:
-        found = replace(found, rce=None, largest_share=None)
+        found = replace(found, value_rce=None, largest_share=None)
     if boxes is None:
-        return replace(found, dm=dm(_sizes(_numbers(st, "grp"), _numbers(st, "n"))))
+        return replace(found, rce=found.value_rce, dm=dm(_sizes(_numbers(st, "grp"), _numbers(st, "n"))))
     counts = _private(boxes, st, promise)
     if counts is None:
         return replace(found, ncp=None, ncp_normalised=None, ncp_share=None, il=None)
@@ -108,18 +113,8 @@ def metrics(release: Release | str | Path, *, truth: str | Path | Any = None) ->
         ncp_share=normalised / (people * boxes.shares.shape[1]),
         il=normalised / people,
         dm=dm(_sizes(boxes.groups, counts)),
+        rce=None if margins is not None else _rce(boxes, counts, st),
     )
-
-
-def rce(release: Release) -> float:
-    """Re-construction error: how far the rows rebuilt from the release lie from the real ones.
-
-    Source: Xiao and Tao (VLDB 2006), equation 13. A group of N rows with counts c contributes
-    N - sum(c^2) / N; no l-diverse anatomy of n rows has less than n (1 - 1/l) in all. A permutation or
-    a generalization tells no more of sensitive values than the anatomy of the same groups, and has the same
-    error; of a join, groups are the sensitive ones.
-    """
-    return _rce(_counts(release))
 
 
 def perimeter(spans: Floats, counts: Counts | Floats) -> float | None:
@@ -147,11 +142,26 @@ def _counts(release: Release) -> pa.Table:
         return engine.run(layout_of(release.promise).relations(release.promise)["st"])
 
 
-def _rce(st: pa.Table) -> float:
+def _rce(boxes: BoxSpans, counts: Counts | Floats, st: pa.Table) -> float:
+    """Of boxes with so many private rows each; sensitive values stand beside the rows, or apart in sensitive groups."""
+    shown = np.ones(counts.size)
+    if boxes.parts is not None:
+        groups, sizes, squares = _squares(st)
+        shown = (squares / sizes**2)[np.searchsorted(groups, boxes.parts)]
+    return float(np.sum(counts * (1 - shown / boxes.points)))
+
+
+def _value_rce(st: pa.Table) -> float:
+    _, sizes, squares = _squares(st)
+    return float(np.sum(sizes - squares / sizes))
+
+
+def _squares(st: pa.Table) -> tuple[Counts, Floats, Floats]:
+    """The groups, the rows of each, and the sum of the squares of how often its values occur."""
     counts = _numbers(st, "n").astype(np.float64)
-    _, group = np.unique(_numbers(st, "grp"), return_inverse=True)
-    sizes = np.bincount(group, weights=counts)
-    return float(np.sum(sizes - np.bincount(group, weights=counts * counts) / sizes))
+    groups, at = np.unique(_numbers(st, "grp"), return_inverse=True)
+    sizes, squares = (np.asarray(np.bincount(at, weights=of), np.float64) for of in (counts, counts * counts))
+    return groups, sizes, squares
 
 
 def _largest_share(st: pa.Table, promise: Promise) -> float:

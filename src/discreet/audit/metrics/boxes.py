@@ -33,6 +33,7 @@ from discreet.values.positions import measured
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+COUNTABLE = {"integer", "date"}  # columns in which a length says how many values there are
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,15 @@ class BoxSpans:
     """A line per box: its group, how many rows show it, what it covers of each column, as a share and as a length.
 
     `spans` is of the columns that are shown by ends, `shares` of all. A length that the release does not
-    tell is not a number. `parts` is the sensitive group, where values stand apart from rows.
+    tell is not a number. `points` says how many different rows a box could hold: endlessly many, where a column
+    of it has fractions or texts from low to high. `parts` is the sensitive group, where values stand apart from rows.
     """
 
     groups: Counts
     sizes: Counts
     spans: Floats
     shares: Floats
+    points: Floats
     parts: Counts | None = None
 
 
@@ -65,25 +68,27 @@ def read_boxes(release: Release) -> BoxSpans | None:
         labelled = any(side.label is not None for side in promise.boxes)
         labels = engine.run(exp.select("*").from_(named("labels file"))) if labelled else None
     shown = {name: boxes.column(i) for i, name in enumerate(names)}
-    lines, spans, shares = len(boxes), [], []
+    lines, spans, shares, points = len(boxes), [], [], np.ones(len(boxes))
     for side in promise.boxes:
         if side.label is None:
-            span, share = _range(side, shown)
+            span, share, held = _range(side, shown)
             spans.append(span)
         else:
-            share = _label(side, shown[side.label], labels)
+            share, held = _label(side, shown[side.label], labels)
         shares.append(share)
+        points *= held
     return BoxSpans(
         _whole(shown[promise.group]),
         _whole(boxes.column(len(names))),
         np.stack(spans, axis=1) if spans else np.zeros((lines, 0)),
         np.stack(shares, axis=1),
+        points,
         _whole(shown[own[0]]) if own else None,
     )
 
 
-def _range(side: BoxColumn, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Floats]:
-    """The length of each box in one column, and its share of the whole."""
+def _range(side: BoxColumn, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, Floats, Floats]:
+    """The length of each box in one column, its share of the whole, and how many values it holds."""
     low, high = _places(side, shown[side.low or ""], shown[side.high or ""])
     ended = ~np.isnan(low)
     with np.errstate(invalid="ignore", divide="ignore"):  # values may be infinite
@@ -94,9 +99,12 @@ def _range(side: BoxColumn, shown: dict[str, pa.ChunkedArray]) -> tuple[Floats, 
     if side.missing is not None:
         absent = np.asarray(pc.fill_null(shown[side.missing], False))
     whole = np.where(ended, absent, ~absent)  # present values beside missing ones, or anything
+    counted = side.type in COUNTABLE and bool(ended.any())
+    held = np.where(span == 0, 1.0, span + 1 if counted else np.inf)
+    held = np.where(ended, held, np.where(absent, 0.0, extent + 1 if counted else np.inf)) + absent
     span[whole], share[whole] = extent, 1.0
     span[~ended & absent], share[~ended & absent] = 0.0, 0.0
-    return span, share
+    return span, share, held
 
 
 def _places(side: BoxColumn, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tuple[Floats, Floats]:
@@ -108,10 +116,10 @@ def _places(side: BoxColumn, low: pa.ChunkedArray, high: pa.ChunkedArray) -> tup
     return measured(pc.index_in(low, value_set=ends)), measured(pc.index_in(high, value_set=ends))
 
 
-def _label(side: BoxColumn, shown: pa.ChunkedArray, labels: pa.Table | None) -> Floats:
-    """The share of a column's values that the label of each box stands for."""
+def _label(side: BoxColumn, shown: pa.ChunkedArray, labels: pa.Table | None) -> tuple[Floats, Floats]:
+    """The share of a column's values that the label of each box stands for, and how many these are."""
     if labels is None:
-        return np.zeros(len(shown))
+        return np.zeros(len(shown)), np.ones(len(shown))
     mine = labels.filter(pc.equal(labels["column"], side.name))
     values = mine["value"].unique()
     several = len(values) + (shown.null_count > 0 and values.null_count == 0)
@@ -120,7 +128,7 @@ def _label(side: BoxColumn, shown: pa.ChunkedArray, labels: pa.Table | None) -> 
     counts = np.append(_whole(counted["count_all"]), [1, several])
     unexplained = pc.if_else(pc.is_null(shown), len(counted), len(counted) + 1)
     held = counts[_whole(pc.coalesce(at.cast(pa.int64()), unexplained.cast(pa.int64())))]
-    return np.where(held > 1, held / several, 0.0)
+    return np.where(held > 1, held / several, 0.0), held.astype(np.float64)
 
 
 def _whole(numbers: pa.ChunkedArray) -> Counts:

@@ -105,8 +105,9 @@ def implied(margins: Margins) -> BoxSpans:
         else:
             share = _set(margin, groups)
         shares.append(share)
-    none = np.zeros((groups, 0))
-    return BoxSpans(np.arange(groups), margins.sizes, np.stack(spans, 1) if spans else none, np.stack(shares, 1))
+    none, unknown = np.zeros((groups, 0)), np.full(groups, np.nan)
+    sides = np.stack(spans, 1) if spans else none
+    return BoxSpans(np.arange(groups), margins.sizes, sides, np.stack(shares, 1), unknown)
 
 
 def _range(margin: Margin, groups: int) -> tuple[Floats, Floats]:

@@ -47,13 +47,14 @@ def _check_manifests(opened: Sequence[Release]) -> None:
 
 
 def rule(release: Release) -> Rule:
-    """What a release promises of the values of each group; raise if it promises nothing of them."""
+    """What a release promises of the values of each group, or of its rows; raise if of neither."""
     promised = release.promise.guarantee
-    found = Rule(int(promised.get("l", 1)), int(promised.get("distinct_l", 1)))
-    if found == (1, 1):
+    of_rows = int(promised["k"]) if promised.keys() == {"k"} else 1  # beside others, `k` is not asked of sets
+    found = Rule(int(promised.get("l", 1)), int(promised.get("distinct_l", 1)), of_rows)
+    if found == (1, 1, 1):
         raise ReleaseError(
             f"`{release.path}` promises {release.promise.told()}: that does not limit what is learnt about a person",
-            hint="only releases that promise `l` or `distinct_l` can be compared",
+            hint="only releases that promise `l`, `distinct_l`, or `k` alone can be compared",
         )
     return found
 

@@ -96,6 +96,41 @@ def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:
     return groups, coded.dictionary
 
 
+def concatenated(releases: Sequence[Groups]) -> Groups:
+    """The groups of all releases, one after the other."""
+    entries = np.cumsum([0, *(of.counts.values.size for of in releases)], dtype=np.int64)
+    starts = [of.counts.starts[:-1] + shift for of, shift in zip(releases, entries[:-1], strict=True)]
+    boxes = [of.boxes for of in releases]
+    return Groups(
+        np.concatenate([of.numbers for of in releases]),
+        CodedBoxes(
+            np.concatenate([of.low for of in boxes]),
+            np.concatenate([of.high for of in boxes]),
+            np.concatenate([of.missing for of in boxes]),
+            np.concatenate([of.bits for of in boxes]),
+            boxes[0].words,
+        ),
+        Counts(
+            np.append(np.concatenate(starts), entries[-1]),
+            np.concatenate([of.counts.values for of in releases]),
+            np.concatenate([of.counts.counts for of in releases]),
+        ),
+    )
+
+
+def some(groups: Groups, chosen: Numbers) -> Groups:
+    """Some groups of a release, in this order."""
+    boxes, counts = groups.boxes, groups.counts
+    widths = np.diff(counts.starts)[chosen]
+    starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    entries = np.arange(starts[-1]) + np.repeat(counts.starts[chosen] - starts[:-1], widths)
+    return Groups(
+        groups.numbers[chosen],
+        CodedBoxes(boxes.low[chosen], boxes.high[chosen], boxes.missing[chosen], boxes.bits[chosen], boxes.words),
+        Counts(starts, counts.values[entries], counts.counts[entries]),
+    )
+
+
 def _read(release: Release) -> _Shown:
     promise = release.promise
     sides = promise.boxes or ()

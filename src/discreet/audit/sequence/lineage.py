@@ -27,7 +27,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.sequence.groups import CodedBoxes, Counts, Flags, Groups, Numbers, Ranks
+from discreet.audit.sequence.groups import CodedBoxes, Counts, Flags, Groups, Numbers, Ranks, concatenated
 from discreet.audit.sequence.links import Links
 from discreet.audit.sequence.overlap import meets
 from discreet.audit.sequence.pairs import Rule, diverse, posterior
@@ -96,7 +96,6 @@ class Chain:
     def __init__(self, releases: Sequence[Groups], links: Sequence[Links], between: Sequence[Unattributed]) -> None:
         offsets = np.cumsum([0, *(of.numbers.size for of in releases)], dtype=np.int64)
         entries = np.cumsum([0, *(of.counts.values.size for of in releases)], dtype=np.int64)
-        starts = [of.counts.starts[:-1] + shift for of, shift in zip(releases, entries[:-1], strict=True)]
         backs, earlier, total = [np.zeros(releases[0].numbers.size, np.int64)], [], 0
         for link, offset in zip(links, offsets[: len(links)], strict=True):
             backs.append(link.back[:-1] + total)
@@ -107,21 +106,12 @@ class Chain:
         for of in between:
             several_at[of.earlier, of.later], unattributed_at[of.earlier, of.later] = flags, numbers
             flags, numbers = flags + of.several.size, numbers + of.unattributed.size
+        every = concatenated(releases)
         self._all = _Chain(
             offsets,
             entries,
-            CodedBoxes(
-                np.concatenate([of.boxes.low for of in releases]),
-                np.concatenate([of.boxes.high for of in releases]),
-                np.concatenate([of.boxes.missing for of in releases]),
-                np.concatenate([of.boxes.bits for of in releases]),
-                releases[0].boxes.words,
-            ),
-            Counts(
-                np.append(np.concatenate(starts), entries[-1]),
-                np.concatenate([of.counts.values for of in releases]),
-                np.concatenate([of.counts.counts for of in releases]),
-            ),
+            every.boxes,
+            every.counts,
             np.append(np.concatenate(backs), total),
             np.concatenate(earlier).astype(np.int32),
             several_at,

@@ -10,7 +10,7 @@ kinds of links, after Byun et al. (SDM 2006), definition 6:
 
 Cost: per earlier group the later ones whose boxes meet its own, and their values.
 """
-# ruff: noqa: ANN001, ANN202, SIM110 - compiled loops
+# ruff: noqa: ANN001, ANN201, ANN202, SIM110 - compiled loops
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _chosen(starts, found, boxes, others, counts, more):  # type: ignore[no-unty
     for i in range(starts.size - 1):
         first, last, closest = starts[i], starts[i + 1], 0
         for place in range(first, last):
-            close[place - first] = _closeness(boxes, counts, i, others, more, found[place])
+            close[place - first] = closeness(boxes, counts, i, others, more, found[place])
             closest = max(closest, close[place - first])
         if closest:
             kinds[i] = SAME
@@ -69,7 +69,7 @@ def _chosen(starts, found, boxes, others, counts, more):  # type: ignore[no-unty
 
 
 @nb.njit(cache=True, nogil=True)
-def _closeness(boxes, counts, i, others, more, j):  # type: ignore[no-untyped-def]
+def closeness(boxes, counts, i, others, more, j):  # type: ignore[no-untyped-def]
     """2 if both have the same box and values, 1 if the same box and the other has all values and more, else 0."""
     for c in range(boxes.low.shape[1]):
         if boxes.low[i, c] != others.low[j, c] or boxes.high[i, c] != others.high[j, c]:

@@ -83,7 +83,10 @@ def search(boxes, tree, others):  # type: ignore[no-untyped-def]
 
 
 def plant(boxes: CodedBoxes) -> Tree:
-    """The tree of the boxes of a release."""
+    """The tree of the boxes of a release, of which there may be none."""
+    if not boxes.low.shape[0]:
+        nothing = np.zeros(0, np.int32)
+        return Tree(nothing, nothing, nothing, nothing, nothing, boxes)
     every = np.bitwise_or.reduce(boxes.bits, axis=0, initial=np.uint64(0))
     held = np.bitwise_count(every).astype(np.int64)
     sets = np.add.reduceat(np.append(held, 0), boxes.words[:-1]) if held.size else held

@@ -32,10 +32,11 @@ CHANNELS = (*(f"{what}_{kind}" for what in ("both", "new") for kind in KINDS), "
 
 
 class Rule(NamedTuple):
-    """What must hold of a set: no value above 1/l of it, at least so many distinct ones; 1 asks nothing."""
+    """What must hold of a set: no value above 1/l of it, so many distinct ones, or so many rows; 1 asks nothing."""
 
     l: int
     distinct_l: int
+    k: int = 1
 
 
 class Found(NamedTuple):
@@ -65,14 +66,16 @@ def compare(earlier: Counts, later: Counts, links: Links, rule: Rule, *, values:
 
 @nb.njit(cache=True, nogil=True)
 def posterior(size, top, distinct, rule):  # type: ignore[no-untyped-def]
-    """How sure an attacker is of a value of a set, at most."""
-    return top / size if rule.l > 1 else 1 / distinct
+    """How sure an attacker is of a value of a set, at most; if only `k` is promised, which row is somebody's."""
+    if rule.l > 1:
+        return top / size
+    return 1 / distinct if rule.distinct_l > 1 else 1 / size
 
 
 @nb.njit(cache=True, nogil=True)
 def diverse(size, top, distinct, rule):  # type: ignore[no-untyped-def]
     """Whether a set keeps what is promised of a group."""
-    return distinct >= rule.distinct_l and size // top >= rule.l
+    return distinct >= rule.distinct_l and size // top >= rule.l and size >= rule.k
 
 
 @nb.njit(cache=True, nogil=True)

@@ -48,12 +48,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One release: its rows, and how many of them are vulnerable to those who also hold the ones before it."""
+    """One release: its rows, and how many of them are vulnerable to those who also hold the ones before it.
+
+    Pairs and chains count, of each release alike: it is what an audit that ends with this release says of it.
+    `by_pairs` are those that pairs of releases show, which is what Byun et al. count.
+    """
 
     release: Path
     rows: int
     groups: int
     vulnerable: int
+    by_pairs: int
     posterior: float
 
 
@@ -72,7 +77,8 @@ class Inferences:
     def ok(self) -> bool:
         """Whether nobody learns more from all of them than from one; not if there was too much to look at."""
         channels = (self.chain.channels, *(pair.channels for pair in self.pairs))
-        return self.chain.complete and not any(sum(of.values()) for of in channels)
+        found = any(sum(of.values()) for of in channels) or any(of.vulnerable for of in self.releases)
+        return self.chain.complete and not found
 
     @property
     def vulnerable(self) -> int:

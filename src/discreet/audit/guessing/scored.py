@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Attack, Given, Progress, Rate, Success, check_found, silent
-from discreet.audit.attacks.guesses import Guesses, Scored, may_guess, score
-from discreet.audit.attacks.without import without
+from discreet.audit.guessing.guesses import Guesses, Scored, may_guess, score
+from discreet.audit.guessing.without import without
 from discreet.audit.metrics.truth import places
 from discreet.release import Release
 

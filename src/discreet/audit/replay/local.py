@@ -14,7 +14,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.audit.attacks.refusals import narrow
+from discreet.audit.replay.refusals import narrow
 
 LARGE = 128
 REFUSED, UNCERTAIN = 0, -1  # what became of a cut, if it was not made

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from discreet.audit.attacks.guesses import Flags, Floats, Ints
-from discreet.audit.attacks.posterior import Places
+from discreet.audit.guessing.guesses import Flags, Floats, Ints
+from discreet.audit.guessing.posterior import Places
 from discreet.audit.metrics.truth import places
 from discreet.release import Release
 from discreet.release.layouts.file import named

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.audit.attacks.guesses import Floats, Guesses, Ints
+from discreet.audit.guessing.guesses import Floats, Guesses, Ints
 from discreet.audit.metrics.truth import places
 from discreet.learn.view import View
 from discreet.values.coded import combined

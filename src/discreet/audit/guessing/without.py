@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Rate
-from discreet.audit.attacks.guesses import Flags, Floats, Guesses, Ints, may_guess, score
-from discreet.audit.attacks.model import Model, Singles, fit, jointly
+from discreet.audit.guessing.guesses import Flags, Floats, Guesses, Ints, may_guess, score
+from discreet.audit.guessing.model import Model, Singles, fit, jointly
 from discreet.audit.metrics.truth import places
 from discreet.errors import InputError
 from discreet.release import Release

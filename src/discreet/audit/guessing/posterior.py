@@ -17,7 +17,7 @@ import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.attacks.guesses import Flags, Floats, Ints
+from discreet.audit.guessing.guesses import Flags, Floats, Ints
 
 Singles = npt.NDArray[np.float32]
 ROUNDS = 25
@@ -67,7 +67,7 @@ def factors(  # noqa: C901 - a compiled loop
     The rows of group g are from `rows[g]` to `rows[g + 1]`, and may be fewer or more than its values.
     """
     found = np.zeros(held.value.size)
-    most, widest = np.diff(rows).max(), np.diff(held.first).max()
+    most, widest = max(np.diff(rows).max(), 1), np.diff(held.first).max()
     matrix, across, down = np.empty((most, widest)), np.empty(most), np.empty(widest)
     for g in range(rows.size - 1):
         n, start, many = rows[g + 1] - rows[g], held.first[g], held.first[g + 1] - held.first[g]
@@ -149,3 +149,26 @@ def likely(  # noqa: C901 - a compiled loop
         starts[i + 1] = used
         sure[i] = most / all_of if all_of > 0 else 0.0
     return Likely(starts, codes[:used], sure)
+
+
+@nb.njit(cache=True, nogil=True)
+def drawn_place(places: Places, held: Histograms, look: Ints, value: Ints, chance: Floats) -> Ints:
+    """For everybody of a look a group that they may be in, drawn from those that hold their value; -1 for none."""
+    found = np.full(look.size, -1, np.int64)
+    for i in range(look.size):
+        first, last, total = places.ends[look[i]], places.ends[look[i] + 1], 0.0
+        for turn in range(2):
+            left = chance[i] * total
+            for at in range(first, last):
+                g = places.group[at]
+                a, b = held.first[g], held.first[g + 1]
+                line = a + np.searchsorted(held.value[a:b], value[i])
+                share = held.several[line] / held.sizes[g] if line < b and held.value[line] == value[i] else 0.0
+                if turn == 0:
+                    total += share * places.weight[at]
+                elif share > 0:
+                    found[i] = g
+                    left -= share * places.weight[at]
+                    if left < 0:
+                        break
+    return found

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.audit.attacks.refusals import narrow, rule_out_by_trying
-from discreet.audit.attacks.replay import LARGE
+from discreet.audit.replay.local import LARGE
+from discreet.audit.replay.refusals import narrow, rule_out_by_trying
 
 SMALL = 7  # rows whose values are tried in every order, at most 5,040
 

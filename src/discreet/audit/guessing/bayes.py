@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.values.coded import Coded
+from discreet.audit.guessing.seen import Seen
 from discreet.values.columns import is_ordered
 
 BANDS = 64  # of the values of a quasi-identifier
@@ -39,17 +39,20 @@ class Bayes:
         return found
 
 
-def fit_bayes(quasi: Sequence[Coded], kind: Ints, kinds: int) -> Bayes:
-    """Fit the model to rows with these quasi-identifiers and kinds of values, as codes."""
-    holders, added = np.bincount(kind, minlength=kinds).astype(np.float64), []
-    for each in quasi:
-        codes = each.codes.astype(np.int64)
-        band = bands(each.values, np.bincount(codes, minlength=len(each.values)))
+def fit_bayes(seen: Seen, counts: Singles) -> Bayes:
+    """Fit the model to how many of every look hold each kind of value, or are expected to (looks x kinds)."""
+    holders, added = counts.sum(0, dtype=np.float64), []
+    people = float(holders.sum())
+    for each, codes in zip(seen.quasi, seen.distinct, strict=True):
+        band = bands(each.values, np.bincount(each.codes, minlength=len(each.values)))
         size = int(band.max(initial=0)) + 1
-        both = np.bincount(band[codes] * kinds + kind, minlength=size * kinds).reshape(size, kinds)
-        share = (both.sum(axis=1, keepdims=True) + 1 / size) / (kind.size + 1)
+        order = np.argsort(band[codes], kind="stable")
+        used, starts = np.unique(band[codes][order], return_index=True)
+        both = np.zeros((size, holders.size))
+        both[used] = np.add.reduceat(counts[order], starts, dtype=np.float64)
+        share = (both.sum(axis=1, keepdims=True) + 1 / size) / (people + 1)
         added.append(np.log((both + WEIGHT * share) / (holders + WEIGHT)).astype(np.float32)[band])
-    return Bayes(np.log((holders + 1 / kinds) / (kind.size + 1)).astype(np.float32), tuple(added))
+    return Bayes(np.log((holders + 1 / holders.size) / (people + 1)).astype(np.float32), tuple(added))
 
 
 def bands(values: pa.Array, counts: Ints) -> Ints:

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.attacks.boxed import Boxes
-from discreet.audit.attacks.guesses import Ints
-from discreet.audit.attacks.looks import Looks
-from discreet.audit.attacks.posterior import Histograms, Places
-from discreet.audit.attacks.shuffled import Lists
 from discreet.audit.files import read_tables
+from discreet.audit.guessing.guesses import Ints
+from discreet.audit.guessing.posterior import Histograms, Places
+from discreet.audit.places.boxed import Boxes
+from discreet.audit.places.looks import Looks
+from discreet.audit.places.shuffled import Lists
 from discreet.errors import ReleaseError
 from discreet.learn.plausible import secret_of
 from discreet.learn.view import View
@@ -39,7 +39,7 @@ class Shown:
     view: View
     held: Histograms
     where: Where  # for people who all look different, the groups that each may be in
-    exact: bool  # whether the rows are those of people
+    drawn: bool = False  # whether the rows of the view were drawn: people who may be there stand for them better
 
     @property
     def columns(self) -> list[pa.ChunkedArray]:
@@ -63,7 +63,7 @@ def _rows(release: Release) -> Shown:
         at = np.repeat(looks.ends[:-1][looks.of] - ends[:-1], sizes) + np.arange(ends[-1])
         return Places(ends, group[looks.rows[at]], np.ones(at.size))
 
-    return Shown(view, Histograms.of(view.starts, view.held), where, exact=True)
+    return Shown(view, Histograms.of(view.starts, view.held), where)
 
 
 def _shuffled(release: Release) -> Shown:
@@ -72,7 +72,7 @@ def _shuffled(release: Release) -> Shown:
     quasi = {name: _taken(tables.qit[name], order) for name in names}
     view = View(starts, quasi, held.codes.astype(np.int32), held.values, release.promise.sensitive_column)
     lists = Lists.of(starts, [*quasi.values()])
-    return Shown(view, Histograms.of(starts, view.held), lambda people: lists.where(people, names), exact=False)
+    return Shown(view, Histograms.of(starts, view.held), lambda people: lists.where(people, names))
 
 
 def _boxed(release: Release) -> Shown:
@@ -83,7 +83,7 @@ def _boxed(release: Release) -> Shown:
     quasi = {name: code(column) for name, column in zip(promise.quasi, drawn, strict=True)}
     view = View(starts, quasi, held.codes.astype(np.int32), held.values, promise.sensitive_column)
     return Shown(
-        view, Histograms.of(starts, view.held), lambda people: boxes.where(people, np.diff(starts)), exact=False
+        view, Histograms.of(starts, view.held), lambda people: boxes.where(people, np.diff(starts)), drawn=True
     )
 
 

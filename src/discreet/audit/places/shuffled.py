@@ -12,8 +12,8 @@ import numba as nb
 import numpy as np
 import pyarrow as pa
 
-from discreet.audit.attacks.guesses import Floats, Ints
-from discreet.audit.attacks.posterior import Places
+from discreet.audit.guessing.guesses import Floats, Ints
+from discreet.audit.guessing.posterior import Places
 from discreet.audit.metrics.truth import places
 from discreet.values.coded import Coded
 

@@ -1,0 +1,106 @@
+"""PostgreSQL beside itself: what publishing, loading and asking cost there, as ratios in one run on one server.
+
+    python bench/postgres.py [ROWS] [SECONDS]
+
+`local` from a table of the server and into it, beside reading its rows out and writing them in by COPY (at most 6 times
+that); a question beside the same aggregate over the original table (at most 2.5 times, median of 20, with another
+constant each time); and 20 analysts at once for some SECONDS, whose answers must be the single one.
+"""
+
+import statistics
+import sys
+import time
+from pathlib import Path
+from threading import Thread
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import psycopg
+
+import discreet
+from alike import alike
+from discreet.engines.postgres.files import columns_of, copied_in, copied_out
+from discreet.table.people import people
+from server import Server
+
+QUESTIONS = {
+    "COUNT of both sides": "SELECT COUNT(*) FROM microdata WHERE age > {} AND salary > 60000",
+    "AVG by key": "SELECT sex, AVG(salary) FROM microdata WHERE age > {} GROUP BY sex",
+    "SUM": "SELECT SUM(salary) FROM microdata WHERE age > {} AND education = 'master'",
+}
+
+
+def timed(act):
+    start = time.perf_counter()
+    found = act()
+    return time.perf_counter() - start, found
+
+
+def main(rows=1_000_000, seconds=60):
+    server = Server()
+    try:
+        server.make()
+        table = people(rows, seed=1)
+        names = [name for name in table.column_names if name not in {"name", "id"}][:8]
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            source = discreet.read(table.select(names))
+            original = source.engine.run(source.select(names))
+            for name in ("people", "copied"):
+                made = psycopg.sql.SQL("CREATE TABLE {} ({})")
+                connection.execute(made.format(psycopg.sql.Identifier(name), columns_of(original.schema)))
+            copied_in(connection, psycopg.sql.Identifier("people"), original)
+            connection.execute("ANALYZE people")
+            out, read = timed(lambda: copied_out(connection, "SELECT * FROM people"))
+            into, _ = timed(lambda: copied_in(connection, psycopg.sql.Identifier("copied"), read))
+            quasi = [name for name in names if name != "salary"]
+            policy = {"quasi": quasi, "sensitive": "salary", "guarantee": {"l": 10}}
+            print(f"{rows:,} rows x {len(names)}: COPY out {out:.2f} s, in {into:.2f} s")
+            for partition in ("local", "deal"):
+
+                def publish(partition=partition):
+                    with discreet.read(server.url(), table="people") as private:
+                        return discreet.publish(
+                            private, {**policy, "partition": partition}, to=server.url(), release=partition
+                        )
+
+                took, release = timed(publish)
+                limit = " (at most 6)" if partition == "local" else ", streamed: it is not assigned in the server"
+                print(f"publish by {partition}: {took:.2f} s, {took / (out + into):.1f} times the two COPYs{limit}")
+                for title, question in QUESTIONS.items():
+                    plain, asked = [], []
+                    for turn in range(20):
+                        sql = question.format(25 + turn)
+                        plain.append(
+                            timed(lambda sql=sql: connection.execute(sql.replace("microdata", "people")).fetchall())[0]
+                        )
+                        asked.append(timed(lambda sql=sql, release=release: release.ask(sql, estimator="even"))[0])
+                    ratio = statistics.median(asked) / statistics.median(plain)
+                    print(f"  {title}: {statistics.median(asked) * 1000:.0f} ms,", end=" ")
+                    print(f"{ratio:.1f} times the aggregate over the original (at most 2.5)")
+            analysts(server, release, seconds)
+    finally:
+        server.stop()
+
+
+def analysts(server, release, seconds):
+    question = QUESTIONS["AVG by key"].format(40)
+    expected, end, found, wrong = release.ask(question, estimator="even"), time.monotonic() + seconds, [], []
+
+    def ask():
+        try:
+            with discreet.open_release(server.url(), release=release.address.name) as own:
+                while time.monotonic() < end:
+                    found.append(alike(own.ask(question, estimator="even"), expected))
+        except discreet.errors.DiscreetError as error:
+            wrong.append(error)
+
+    threads = [Thread(target=ask) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"20 analysts, {seconds} s: {len(found)} answers, {found.count(False)} differ, {len(wrong)} errors")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
