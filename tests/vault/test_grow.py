@@ -25,8 +25,8 @@ def tables(draw, most=30):
 
 
 rules = st.builds(
-    lambda name, threshold, k, withheld: ({name: threshold} | ({"k": k} if k > 1 else {}), withheld),
-    st.sampled_from(["l", "distinct_l"]),
+    lambda name, threshold, k, withheld: (({"k": k} if k > 1 else {}) | {name: threshold}, withheld),
+    st.sampled_from(["l", "distinct_l", "k"]),
     st.integers(2, 3),
     st.integers(1, 5),
     st.sampled_from([0.02, 0.3, 1.0, 4.0]),

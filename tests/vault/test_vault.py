@@ -16,7 +16,9 @@ import pytest
 
 import discreet
 from discreet import Vault, open_release, verify
+from discreet.audit.sequence import auditor
 from discreet.audit.sequence.auditor import audit
+from discreet.audit.sequence.standing import nothing_stands
 from discreet.errors import InputError, VaultError, VerificationError
 from discreet.release.files import digest
 from discreet.vault.store.store import VaultStore
@@ -389,6 +391,7 @@ def test_a_release_that_is_not_known_to_be_safe_is_not_made(place, monkeypatch, 
         vault.release(place / "1")
         vault.append(people(200, start=200))
         before = vault.status()
+        monkeypatch.setattr("discreet.audit.sequence.auditor.standing", lambda groups, _: nothing_stands(groups))
         if limit is not None:
             monkeypatch.setattr("discreet.audit.sequence.auditor.LIMIT", limit)
         else:
@@ -399,3 +402,35 @@ def test_a_release_that_is_not_known_to_be_safe_is_not_made(place, monkeypatch, 
         assert vault.status() == before
         monkeypatch.undo()
         vault.release(place / "2")
+
+
+def test_a_release_is_compared_with_the_last_alone_while_groups_stand(place, monkeypatch):
+    """What was found of those before it is kept, under the digest of the last; without that, all are compared."""
+    compared = []
+    read = auditor.read_groups
+    monkeypatch.setattr(auditor, "read_groups", lambda releases: compared.append(len(releases)) or read(releases))
+    with vault_of(place, people(100)) as vault:
+        for number in range(4):
+            vault.append(people(100, start=1_000 * (number + 1)))
+            vault.release(place / f"{number}")
+        assert compared == [2, 2, 2]
+        with vault._database.transaction():
+            vault._database.run("DELETE FROM meta WHERE key LIKE 'standing%'")
+        for number in (4, 5):
+            vault.append(people(100, start=1_000 * (number + 1)))
+            vault.release(place / f"{number}")
+        assert compared[3:] == [5, 6]
+    assert auditor.stand([place / f"{number}" for number in range(6)])
+    assert audit([place / f"{number}" for number in range(6)]).ok
+
+
+def test_groups_that_changed_are_compared_with_all_releases(place, monkeypatch):
+    rules = policy(options={"growth": "insert"}, accept={"insert": "a test", "looks": "nobody lives here"})
+    compared = []
+    found = auditor.audit
+    monkeypatch.setattr(auditor, "audit", lambda releases: compared.append(len(releases)) or found(releases))
+    with Vault.create(place / "inserting", rules) as vault:
+        for number in range(3):
+            vault.append(people(200, start=1_000 * number))
+            vault.release(place / f"{number}")
+    assert compared == [2, 3]

@@ -31,6 +31,7 @@ def simulated(shares, rule, rows=60_000):
         ({"distinct_l": 3}, np.array([90, 5, 5])),
         ({"l": 2}, SHARES),
         ({"l": 3}, np.full(9, 1)),
+        ({"k": 6}, SHARES),
     ],
 )
 def test_waiting_is_as_simulated(thresholds, shares):
@@ -58,8 +59,8 @@ def test_more_leaves_are_afforded_if_more_may_wait():
     assert not affordable(np.array([3, 3]), np.array([3, 3]), Rule.of({"l": 2, "k": 9}, 50.0))
 
 
-def test_only_diversity_can_be_asked_of_a_vault():
+def test_only_diversity_and_sizes_can_be_asked_of_a_vault():
     with pytest.raises(InternalError):
-        Rule.of({"k": 3})
+        Rule.of({})
     with pytest.raises(InternalError):
         Rule.of({"l": 3, "e": 5})

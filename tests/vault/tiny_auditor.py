@@ -44,7 +44,8 @@ def safe(values, rule):
     held = +values
     if not held:
         return True
-    return len(held) >= rule.distinct_l and max(held.values()) * rule.l <= held.total()
+    enough = rule.k if rule.l == rule.distinct_l == 1 else 1  # `k` is asked of sets only if nothing else is promised
+    return len(held) >= rule.distinct_l and max(held.values()) * rule.l <= held.total() >= enough
 
 
 class _Audit:

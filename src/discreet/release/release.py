@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from discreet.engines import Address
 from discreet.errors import DiscreetWarning, ReleaseError, VerificationError
 from discreet.release.files import digest, is_plain
 from discreet.release.layouts import manifest_fault
@@ -19,6 +20,7 @@ from discreet.visible import in_a_line
 if TYPE_CHECKING:
     from discreet.answer import Answer, Session
     from discreet.answer.matches.boxes import Given
+    from discreet.engines import Engine
     from discreet.learn.draws import Name
     from discreet.learn.plausible import Plausible
     from discreet.release.verify import Report
@@ -55,6 +57,31 @@ class Release:
             return self.file(name).stat().st_size
         except OSError:
             return 0
+
+    @property
+    def in_files(self) -> bool:
+        """Whether questions are answered from files, and not in a database."""
+        return True
+
+    def attached(self, memory_limit: str | None) -> Engine:
+        """An engine that holds every data file as `NAME file`, and can touch nothing else."""
+        from discreet.engines import connect
+        from discreet.release.relations import load_file
+
+        engine = connect(groups=self.promise.groups, memory_limit=memory_limit)
+        try:
+            for resource in self.manifest.resources:
+                load_file(engine, self.path, resource, keep=resource.format == "csv")
+            engine.seal(self.file(resource.name) for resource in self.manifest.resources)
+        except BaseException:
+            engine.close()
+            raise
+        return engine
+
+    def look(self) -> object:
+        """What tells whether a data file was written to or replaced: questions are answered from the files."""
+        found = (self.file(resource.name).stat() for resource in self.manifest.resources)
+        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
     @property
     def session(self) -> Session:
@@ -174,23 +201,36 @@ class Release:
         return f"<table><caption>Release {escape(promise.table)}</caption>{cells}</table>"
 
 
-def open_release(path: str | Path, *, memory_limit: str | None = None) -> Release:
-    """Open a release folder, checking that its files are the ones that were published.
+def open_release(path: str | Path | Address, *, release: str | None = None, memory_limit: str | None = None) -> Release:
+    """Open a release folder, checking that its files are the ones that were published; or a `release` in a database.
 
+    Of a database, `path` is its URL, which may name the release itself, as `postgresql://host/database#release`.
     To answer questions takes at most `memory_limit` (like `8GB`) of memory, or else 30 times the size of the files and
     at least 1 GB; beyond it the engine spills to disk, or says that it cannot go on.
     """
-    folder = Path(path)
+    address = Address.of(path, release)
+    if address is not None:
+        from discreet.release.database import open_stored
+
+        return open_stored(address, memory_limit=memory_limit)
+    if release is not None:
+        raise ReleaseError("a folder holds one release", hint="leave out the name of the release")
+    folder = Path(cast("str | Path", path))
     manifest = Manifest.read(folder)
     if (strange := manifest_fault(manifest)) is not None:
         raise ReleaseError(
             f"`{folder}` cannot be opened: {strange}",
             hint="get a new copy from whoever published it, or upgrade discreet",
         )
+    damaged(folder, manifest)
+    return Release(folder, manifest, memory_limit=memory_limit)
+
+
+def damaged(folder: Path, manifest: Manifest) -> None:
+    """Raise if a data file is not the one that was published."""
     for resource in manifest.resources:
         if (wrong := damage(folder, resource)) is not None:
             raise VerificationError(f"`{folder}`: {wrong}", hint="get a new copy from whoever published it")
-    return Release(folder, manifest, memory_limit=memory_limit)
 
 
 def damage(folder: Path, resource: Resource) -> str | None:

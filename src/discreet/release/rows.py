@@ -17,7 +17,7 @@ def ascending(name: str) -> exp.Ordered:
     return exp.Ordered(this=exp.column(name, quoted=True), nulls_first=False)
 
 
-def store_rows(rows: pa.Table, path: Path, *, order: Sequence[str] = ()) -> None:
+def store_rows(rows: pa.Table | pa.RecordBatchReader, path: Path, *, order: Sequence[str] = ()) -> None:
     """Write rows, as they are or in order, with an engine of their own: files are written side by side."""
     engine = connect(private=True)
     try:

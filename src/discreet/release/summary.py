@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sqlglot import exp, parse_one
@@ -29,12 +29,19 @@ def sentences(manifest: Manifest) -> Iterator[str]:
     """What was published, and what is promised of it."""
     promise = manifest.discreet
     groups = f" in {counted(promise.groups, 'group')}" if layout_of(promise).promises else ""
-    yield f"{in_a_line(promise.table)}: {promise.about}{groups}, published by `{promise.publication}`"
+    about = re.sub(r"\d{4,}", lambda figure: f"{int(figure[0]):,}", promise.about)
+    yield f"{in_a_line(promise.table)}: {about}{groups}, published by `{promise.publication}`"
     yield f"  guarantee: {promise.told()}"
     if promise.largest_share is not None:
         yield f"  {promise.told_share()}"
     if not promise.for_publication:
         yield "  made with a seed: NOT FOR PUBLICATION"
+
+
+def naming(names: Iterable[str]) -> str:
+    """How to write those names in a question that are not plain; "" if all are."""
+    odd = [in_a_line(in_sql(name)) for name in names if in_sql(name) != name]
+    return f"In a question, names with spaces or other signs stand in double quotes: {', '.join(odd)}" if odd else ""
 
 
 def columns(manifest: Manifest) -> list[ColumnOf]:
@@ -55,16 +62,16 @@ def columns(manifest: Manifest) -> list[ColumnOf]:
 def example(manifest: Manifest) -> str:
     """A question that the release answers."""
     promise = manifest.discreet
-    table = _name(promise.table)
+    table = in_sql(promise.table)
     if promise.sensitive is None:
-        return f"SELECT COUNT(*) FROM {table} WHERE {_name(promise.quasi[0])} IS NOT NULL"  # noqa: S608
-    sensitive = _name(promise.sensitive)
+        return f"SELECT COUNT(*) FROM {table} WHERE {in_sql(promise.quasi[0])} IS NOT NULL"  # noqa: S608
+    sensitive = in_sql(promise.sensitive)
     if next(column.type for column in columns(manifest) if column.role == "sensitive") in MEASURABLE:
-        return f"SELECT AVG({sensitive}) FROM {table} WHERE {_name(promise.quasi[0])} IS NOT NULL"  # noqa: S608
+        return f"SELECT AVG({sensitive}) FROM {table} WHERE {in_sql(promise.quasi[0])} IS NOT NULL"  # noqa: S608
     return f"SELECT {sensitive}, COUNT(*) FROM {table} GROUP BY {sensitive}"  # noqa: S608
 
 
-def _name(name: str) -> str:
+def in_sql(name: str) -> str:
     """A name as SQL takes it: in quotes, unless it is plain and no word of SQL."""
     try:
         plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) and isinstance(parse_one(name), exp.Column)

@@ -65,26 +65,29 @@ class _Side:
     def __init__(self, store: VaultStore, at: int, kind: pa.DataType, groups: Sequence[Group]) -> None:
         self.labelled = not is_ordered(kind)
         if self.labelled:
-            held = [codes_of(box.sets[at]) for _, box in groups]
-            shown = np.unique(np.concatenate(held)) if held else np.zeros(0, np.int64)
+            sets = [box.sets[at] for _, box in groups]
+            held = {bits: codes_of(bits) for bits in set(sets)}  # many groups hold the same
+            shown = np.unique(np.concatenate([np.zeros(0, np.int64), *held.values()]))
             self.domain, self.missing, code = ranked(store.values(at, kind), shown)
-            self.held = [sorted(code[codes].tolist()) for codes in held]
+            ranks = {bits: tuple(sorted(code[codes].tolist())) for bits, codes in held.items()}
+            self.held = [ranks[bits] for bits in sets]
             return
         ends = np.array([(box.lows[at], box.highs[at]) for _, box in groups], np.float64).reshape(-1, 2)
         places = np.unique(ends[~np.isnan(ends)])
         beside = [bool(box.sets[at]) for _, box in groups]
         self.domain, self.missing = values_at(places, kind), bool(np.isnan(ends).any() or any(beside))
         found = np.where(np.isnan(ends), len(places), np.searchsorted(places, ends))
-        self.held = [[*codes, *[len(places)] * more] for codes, more in zip(found.tolist(), beside, strict=True)]
+        self.held = [(*codes, *[len(places)] * more) for codes, more in zip(found.tolist(), beside, strict=True)]
 
     def extents(self, name: str, order: Sequence[int]) -> Extents:
         """What the groups, in this order, cover of it."""
-        last = len(self.domain)
-        held = [[code for code in self.held[group] if code < last] for group in order]
-        absent = np.array([self.held[group][-1] == last for group in order], np.bool_)
-        low = np.array([codes[0] if codes else 1 for codes in held], np.int32)  # where all is missing, above `high`
-        high = np.array([codes[-1] if codes else 0 for codes in held], np.int32)
-        sets = [np.array(codes, np.int32) for codes in held] if self.labelled else ()
+        last, found = len(self.domain), [self.held[group] for group in order]
+        present = {codes: np.array([code for code in codes if code < last], np.int32) for codes in set(found)}
+        held = [present[codes] for codes in found]
+        absent = np.array([codes[-1] == last for codes in found], np.bool_)
+        low = np.array([codes[0] if codes.size else 1 for codes in held], np.int32)  # if all is missing, above `high`
+        high = np.array([codes[-1] if codes.size else 0 for codes in held], np.int32)
+        sets = held if self.labelled else ()
         axis = Axis(name, Codes(np.zeros(0, np.int32), self.domain, self.missing), None, not self.labelled)
         return Extents(axis, absent, low, high, sets)
 

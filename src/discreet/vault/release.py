@@ -4,7 +4,8 @@ Four steps, after each of which the process may be killed: the hidden folder is 
 what it shows of every changed group is noted, once it is verified, audited with all releases before it and safe on
 disk; it gets its name; it is noted as done. `recover` finishes what was noted last, or takes it back. Where it fails
 on the way, the note is taken back before the hidden folder goes.
-Cost: the groups of the vault, and writing, verifying and auditing the release.
+Cost: the groups of the vault, writing and verifying the release, and comparing it with the one before; if some of its
+groups have changed, with all of them.
 """
 
 from __future__ import annotations
@@ -111,13 +112,18 @@ def make_release(
                 (number, str(home / folder.name), str(home / to.name), time, appends, rows, groups),
             )
 
+    stands = False
+
     def verified(folder: Path) -> None:
+        nonlocal stands
         progress("auditing")
-        _audited([release.path for release in before], folder)
+        stands = _audited(store, before, folder)
 
     def settled(folder: Path) -> None:
         with database.transaction():
             store.record(found)
+            if stands:
+                store.note_standing(number, identity(folder))
             database.run(
                 "UPDATE releases SET status = 'intended', digest = ? WHERE number = ?",
                 (identity(folder), number),
@@ -258,13 +264,19 @@ def _why(store: VaultStore, rule: Rule) -> str:
     return "the lot could be shown now"
 
 
-def _audited(before: Sequence[Path], folder: Path) -> None:
-    """Raise if a release, with those before it, would tell more than one alone, by the auditor that anyone can run."""
-    if not before:
-        return
-    from discreet.audit.sequence.auditor import audit
+def _audited(store: VaultStore, before: Sequence[Past], folder: Path) -> bool:
+    """Raise if a release, with those before it, would tell more than one alone, by the auditor that anyone can run.
 
-    found = audit([*before, folder])
+    Otherwise, whether all groups of all of them stand in it as they were. If the vault has noted that of the last one,
+    only that has to be compared, whose groups are those of all.
+    """
+    if not before:
+        return True
+    from discreet.audit.sequence.auditor import audit, stand
+
+    if store.stands(before[-1].number, before[-1].digest) and stand([before[-1].path, folder]):
+        return True
+    found = audit([*(release.path for release in before), folder])
     if not found.ok and (found.vulnerable or found.chain.complete):
         raise VerificationError(
             f"the release was not made: with those before it, {counted(found.vulnerable, 'row')} would be given away",
@@ -275,3 +287,4 @@ def _audited(before: Sequence[Path], folder: Path) -> None:
             "the release was not made: with those before it, its groups overlap in too many ways to look at all",
             hint='release less often, or begin a new vault with growth = "insert"; the vault is as it was',
         )
+    return False

@@ -40,9 +40,9 @@ def mistakes(policy: Policy | Meant) -> Iterator[Mistake]:
     if policy.partition not in {"auto", "mondrian", None}:
         yield Mistake("partition", f"a vault divides its rows by itself, got `{policy.partition}`; leave partition out")
     promised = set(policy.guarantee or ())
-    if promised and (len(promised & {"l", "distinct_l"}) != 1 or not promised <= {"l", "distinct_l", "k"}):
+    if len(promised & {"l", "distinct_l"}) > 1 or not promised <= {"l", "distinct_l", "k"}:
         told = ", ".join(map(str, policy.guarantee or ()))
-        yield Mistake("guarantee", f"a vault promises l or distinct_l, alone or with k, got {told}; write {{ l = 4 }}")
+        yield Mistake("guarantee", f"a vault promises l, distinct_l or k, or one with k, got {told}; write {{ l = 4 }}")
     for key, why in NOT_KEPT.items():
         if getattr(policy, key):
             yield Mistake(key, why)

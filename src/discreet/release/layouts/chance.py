@@ -13,7 +13,7 @@ from discreet.release.manifest import Promise
 PARTITIONS = {
     "dealt": {"deal", "mixed"},
     "cells": {"mixed"},
-    "near": {"local", "cluster", "mondrian", "topdown", "full_domain"},
+    "near": {"local", "cluster", "mondrian", "compact", "topdown", "full_domain"},
 }
 BY_DESIGN = {"dealt", "cells"}  # the chance that the estimator `design` counts on
 

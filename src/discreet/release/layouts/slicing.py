@@ -123,7 +123,7 @@ def _faults(promise: Promise) -> Iterator[str]:
 def _checks(engine: Engine, promise: Promise) -> Iterator[Check]:
     from discreet.release.verify.blocks import same_sizes
 
-    yield from same_sizes(engine, promise, [file_of(i) for i in range(len(blocks(promise)))])
+    yield from same_sizes(engine, [file_of(i) for i in range(len(blocks(promise)))])
 
 
 SLICING = Layout(

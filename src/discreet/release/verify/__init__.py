@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from discreet.engines import Address
 from discreet.errors import ReleaseError
 from discreet.release import portals, readme
 from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
@@ -64,13 +66,19 @@ class Report:
         return f"<table>{rows}</table>"
 
 
-def verify(path: str | Path, *, earlier: Sequence[str | Path] = ()) -> Report:
+def verify(path: str | Path | Address, *, earlier: Sequence[str | Path] = ()) -> Report:
     """Re-derive the guarantee of a release from its files; look for what a release must never carry.
 
     One of a sequence names the release before it by digest. Those are verified too, back to the first, where they
     are found: in folders beside the release, or given as `earlier`, or inside those.
     """
-    report = verify_alone(Path(path))
+    address = Address.of(path)
+    if address is not None:
+        from discreet.release.database import in_folder
+
+        with in_folder(address) as folder:
+            return replace(verify(folder, earlier=earlier), path=Path(str(address)))
+    report = verify_alone(Path(cast("str | Path", path)))
     if not report.ok or Manifest.read(report.path).discreet.predecessor is None:
         return report
     return Report(report.path, (*report.checks, _chain(report.path, [Path(place) for place in earlier])))

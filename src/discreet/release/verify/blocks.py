@@ -7,24 +7,22 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
-from discreet.release.layouts.file import column, named
-from discreet.release.manifest import Promise
+from discreet.release.layouts.file import named
 from discreet.release.verify.check import Check, check
 
 UNLIKE = """
-    SELECT COUNT(*) FROM (SELECT grp, SUM(n) AS size FROM st GROUP BY grp) AS people
-    FULL JOIN (SELECT :group AS grp, COUNT(*) AS size FROM :file GROUP BY :group) AS rows_of_block
-      ON people.grp = rows_of_block.grp
+    SELECT COUNT(*) FROM "values of groups" AS people
+    FULL JOIN :groups AS rows_of_block ON people.grp = rows_of_block.grp
     WHERE people.size IS DISTINCT FROM rows_of_block.size
 """
 
 
-def same_sizes(engine: Engine, promise: Promise, files: Sequence[str]) -> Iterator[Check]:
-    """Compare the groups of each file with those of `st`, which is loaded."""
+def same_sizes(engine: Engine, files: Sequence[str]) -> Iterator[Check]:
+    """Compare the groups of each file with those of the sensitive values; both were counted."""
     wrong = None
     for name in files:
         query = parse_one(UNLIKE, dialect="duckdb")
-        found = exp.replace_placeholders(query, group=column(promise.group), file=named(f"{name} file"))
+        found = exp.replace_placeholders(query, groups=named(f"{name} groups"))
         unlike = int(engine.run(found).column(0)[0].as_py())
         if unlike:
             wrong = f"{unlike} groups have another size in `{name}` than in `st`"

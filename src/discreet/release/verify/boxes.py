@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
 from discreet.engines.dialect import sql_type, wide_integer
-from discreet.release.layouts.file import column
+from discreet.release.layouts.file import column, named
 from discreet.release.manifest import BoxColumn, Promise
 from discreet.release.verify.check import Check, check
 from discreet.values.columns import ARROW
 
+SHOWN = "rows that show boxes"
+
 
 def boxes(engine: Engine, promise: Promise) -> Iterator[Check]:
-    """Whether the boxes are right; `qit` and `labels file` are loaded."""
+    """Whether the boxes are right; the rows that show them, or one of each run of them, and labels are loaded."""
     wrong = next(_faults(engine, promise, promise.boxes or ()), None)
     yield check("boxes", wrong, "every group shows one box, and every label is explained")
 
@@ -28,15 +31,17 @@ def boxes(engine: Engine, promise: Promise) -> Iterator[Check]:
 def _faults(engine: Engine, promise: Promise, sides: tuple[BoxColumn, ...]) -> Iterator[str]:
     shown = [column(name) for side in sides for name in side.columns]
     group = column(promise.group)
-    boxes = exp.select(*shown, group).distinct().from_("qit")
-    engine.load("boxes of groups", boxes)
+    boxes = exp.select(*shown, group).from_(named(SHOWN))
     twice = exp.select("COUNT(*)", exp.Count(this=exp.Distinct(expressions=[group.copy()]))).from_('"boxes of groups"')
+    engine.load("boxes of groups", boxes, keep=False)
     (all_boxes, groups), *_ = (row.values() for row in engine.run(twice).to_pylist())
+    if all_boxes != groups:  # else there is one row for each group
+        engine.load("different boxes", boxes.distinct())
+        engine.load("boxes of groups", exp.select("*").from_('"different boxes"'), keep=False)
+        (all_boxes, groups), *_ = (row.values() for row in engine.run(twice).to_pylist())
     if all_boxes != groups:
         yield "rows of one group show different boxes"
-    for side in sides:
-        if side.label is None and _count(engine, HALF if side.missing is None else HALF_OR_MISSING, side):
-            yield f"in `{side.name}` a box has low above high, only one of the two, or an infinite one"
+    yield from _halves(engine, [side for side in sides if side.label is None])
     labelled = [side for side in sides if side.label is not None]
     if not labelled:
         return
@@ -52,24 +57,44 @@ def _faults(engine: Engine, promise: Promise, sides: tuple[BoxColumn, ...]) -> I
             yield f"a label of `{side.name}` that is a list of values has others in `labels`"
 
 
+def _halves(engine: Engine, sides: Sequence[BoxColumn]) -> Iterator[str]:
+    """Sides that are shown by ends, all of them in one query."""
+    wrong = [_told(HALF if side.missing is None else HALF_OR_MISSING, side) for side in sides]
+    counts = [exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=each)) for each in wrong]
+    found = engine.run(exp.select(*counts).from_('"boxes of groups"')).columns if sides else []
+    for side, count in zip(sides, found, strict=True):
+        if count[0].as_py():
+            yield f"in `{side.name}` a box has low above high, only one of the two, or an infinite one"
+
+
 def _count(engine: Engine, sql: str, side: BoxColumn) -> int:
     """How many rows a query of ours finds, told about one side."""
+    return int(engine.run(_told(sql, side)).column(0)[0].as_py())
+
+
+def _told(sql: str, side: BoxColumn) -> exp.Expr:
+    """SQL of ours, told about one side."""
     parts = {"low": side.low, "high": side.high, "missing": side.missing, "label": side.label}
-    named = {key: column(name) for key, name in parts.items() if name is not None}
+    own = {key: column(name) for key, name in parts.items() if name is not None}
     infinite = NOT_FINITE if side.type == "number" else "FALSE"
     sql = sql.replace(":not_finite", infinite).replace(
         ":other_spelling", OTHER_SPELLING if side.type in {"integer", "date"} else "FALSE"
     )
     type_ = wide_integer() if side.type == "integer" else sql_type(ARROW[side.type])
-    query = parse_one(sql.replace(":type", type_.sql()), dialect="duckdb")
-    return int(engine.run(exp.replace_placeholders(query, name=exp.convert(side.name), **named)).column(0)[0].as_py())
+    query = _parsed(sql.replace(":type", type_.sql()))
+    return exp.replace_placeholders(query, name=exp.convert(side.name), **own)
+
+
+@cache
+def _parsed(sql: str) -> exp.Expr:
+    return parse_one(sql, dialect="duckdb")
 
 
 def _misread(engine: Engine, side: BoxColumn) -> bool:
     """Whether a label that is a list of values stands for others; one may stand for itself, as a value can look so."""
     told = defaultdict(list)
-    named = exp.column("column", quoted=True).eq(exp.convert(side.name))
-    found = engine.run(exp.select("label", "value").from_('"labels file"').where(named))
+    of_side = exp.column("column", quoted=True).eq(exp.convert(side.name))
+    found = engine.run(exp.select("label", "value").from_('"labels file"').where(of_side))
     for label, value in zip(*(part.to_pylist() for part in found.columns), strict=True):
         told[label].append(value)
     lists = ((_values(label), values) for label, values in told.items() if values != [label])
@@ -88,10 +113,8 @@ def _values(label: str) -> list[str | None] | None:
 
 NOT_FINITE = "NOT (IS_FINITE(CAST(:low AS DOUBLE)) AND IS_FINITE(CAST(:high AS DOUBLE)))"  # no place on a line
 OTHER_SPELLING = "CAST(TRY_CAST(value AS :type) AS VARCHAR) <> value"  # in another way than we would
-HALF = """
-    SELECT COUNT(*) FROM "boxes of groups" WHERE (:low IS NULL) <> (:high IS NULL) OR :low > :high OR :not_finite
-"""
-HALF_OR_MISSING = HALF + "OR (:missing IS NULL) AND :low IS NOT NULL OR NOT :missing AND :low IS NULL"
+HALF = "(:low IS NULL) <> (:high IS NULL) OR :low > :high OR :not_finite"
+HALF_OR_MISSING = HALF + " OR (:missing IS NULL) AND :low IS NOT NULL OR NOT :missing AND :low IS NULL"
 NOT_LABELLED = 'SELECT COUNT(*) FROM "labels file" WHERE "column" IS NULL OR "column" NOT IN ({names})'
 UNEXPLAINED = """
     SELECT COUNT(*) FROM "boxes of groups" WHERE :label IS NOT NULL AND :label NOT IN (

@@ -7,7 +7,7 @@ that makes a release.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
@@ -20,16 +20,19 @@ from sqlglot import exp, parse_one
 
 from discreet.engines import Engine, connect
 from discreet.errors import DiscreetError, EngineError, InputError
+from discreet.release.harmless import harmless_values
 from discreet.release.layouts import files_of, layout_of
 from discreet.release.layouts import plausible as beside
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.relations import load_file
+from discreet.release.verify.boxes import SHOWN
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
 from discreet.release.verify.people import people
 from discreet.release.verify.plausible import plausible
+from discreet.release.verify.runs import Kept, groups_of, kept_of
 from discreet.release.verify.shares import OTHERS, largest_share, spare
 from discreet.values.columns import kind_of, may_be
 
@@ -40,10 +43,15 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
         wrong = _columns(engine, folder, manifest)
         yield check("columns", wrong, "quasi-identifiers, sensitive value, and our own numbers; nothing else")
         if wrong is None:
-            with ThreadPoolExecutor(1) as aside:
-                order = aside.submit(_order, folder, manifest)
-                yield from _groups(engine, manifest)
-                yield from _rows(engine, manifest.discreet)
+            kept = kept_of(manifest.discreet)
+            with ThreadPoolExecutor(1) as aside:  # so that what it raises waits until all else was looked at
+                order = aside.submit(_order, folder, manifest, kept)
+                in_order = order.exception() is None and order.result() is None
+                if manifest.discreet.boxes:
+                    shown = pa.Table.from_batches(kept.shown) if kept.shown else exp.select("*").from_("qit")
+                    engine.load(SHOWN, shown, keep=False)
+                yield from _groups(engine, manifest, kept if in_order else None)
+                yield from _rows(engine, manifest.discreet, kept if in_order else None)
                 yield from people(engine, manifest.discreet)
                 yield from layout_of(manifest.discreet).checks(engine, manifest.discreet)
                 yield from plausible(engine, manifest.discreet)
@@ -81,34 +89,54 @@ def _fits(path: Path, resource: Resource) -> bool:
     return schema.names == list(kinds) and all(may_be(kinds[field.name], field.type) for field in schema)
 
 
-def _groups(engine: Engine, manifest: Manifest) -> Iterator[Check]:
-    """The sizes of all groups in both tables, and every promise, in one pass; but first which values are harmless."""
+def _groups(engine: Engine, manifest: Manifest, kept: Kept | None) -> Iterator[Check]:
+    """The sizes of all groups in both tables, and every promise; but first which values are harmless."""
     promise = manifest.discreet
     type_ = engine.schema("st").field("value").type
     fault = spare(engine, promise, type_)
     if promise.harmless is not None:
         yield check("harmless", fault, f"whoever holds {promise.spared} is promised nothing but k and beta")
     if fault is None:
+        _count(engine, promise, type_, kept)
         yield from _promises(engine, promise, type_)
 
 
+def _count(engine: Engine, promise: Promise, type_: pa.DataType, kept: Kept | None) -> None:
+    """Make known what each group has: from what was kept of files in order, or else counted by the engine."""
+    apart = layout_of(promise).tally(promise).apart
+    harmless = None if promise.harmless is None else harmless_values(promise.harmless, type_)
+    found = None if kept is None or apart else groups_of(kept, harmless)
+    files = files_of(promise) if layout_of(promise).matching == "margins" else {}
+    blocks = [name for name, file in files.items() if promise.count not in file.columns]
+    if found is not None:
+        for name, table in zip((ROWS_OF, VALUES_OF), found, strict=True):
+            engine.load(name, table, keep=False)
+        for name in blocks:
+            engine.load(f"{name} groups", found[0], keep=False)
+        return
+    group = exp.column(promise.group, quoted=True)
+    ends = ENDS if "e" in promise.guarantee else "NULL AS high, NULL AS low"
+    values = HELD.replace(":ends", ends).replace(":own", OTHERS if promise.harmless else "TRUE")
+    values = values.replace(":infinite", "NOT IS_FINITE(value)" if kind_of(type_) == "float" else "FALSE")
+    values = values.replace(":nan", "ISNAN(value)" if kind_of(type_) == "float" else "FALSE")
+    of_blocks = [(f"{name} groups", ROWS_OF_GROUPS.replace("qit", f'"{name} file"')) for name in blocks]
+    for name, sql in ((ROWS_OF, VALUES_OF_GROUPS if apart else ROWS_OF_GROUPS), (VALUES_OF, values), *of_blocks):
+        query = parse_one(sql, dialect="duckdb", into=exp.Select)
+        engine.load(name, exp.replace_placeholders(query, group=group), keep=False)
+
+
 def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[Check]:
-    """Every group in one pass: its rows in both tables, and what is promised of it."""
+    """Every group: its rows in both tables, and what is promised of it."""
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
     tally = layout_of(promise).tally(promise)
     promised = tally.guarantee
     breaches = {name: known[name][0](threshold, type_) for name, threshold in promised.items() if name in known}
-    group = exp.column(promise.group, quoted=True)
-    sql = GROUPS.replace(ROWS_OF_GROUPS, VALUES_OF_GROUPS) if tally.apart else GROUPS
-    sql = sql.replace(":span", _span(type_) if "e" in breaches else "0").replace(":wild", _wild(type_, promise))
-    sql = sql.replace(":own", OTHERS if promise.harmless else "TRUE")
-    query = parse_one(sql, dialect="duckdb", into=exp.Select)
+    query = parse_one(GROUPS, dialect="duckdb", into=exp.Select)
     for breach in breaches.values():
         where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
-        query = query.select(exp.Filter(this=exp.Count(this=exp.Star()), expression=where))
-    found = engine.run(exp.replace_placeholders(query, group=group))
-    rows, groups, first, last, unlike, least, missing, odd, share, *broken = (
-        int(c[0].as_py() or 0) for c in found.columns
+        query = query.select(exp.Filter(this=exp.Count(this=exp.Star()), expression=where), copy=False)
+    rows, groups, first, last, unlike, least, missing, odd, infinite, share, *broken = (
+        int(c[0].as_py() or 0) for c in engine.run(query).columns
     )
     wrong = None
     if (rows, groups) != (tally.people, tally.groups):
@@ -117,7 +145,7 @@ def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[
         wrong = "groups are not numbered from 1 without a gap"
     elif unlike:
         wrong = f"{unlike} groups have another size in the two tables"
-    elif least < 1 or odd:
+    elif least < 1 or odd or (infinite and "e" in promise.guarantee):
         wrong = "a sensitive value is not finite, or its count is not a whole number of at least 1"
     elif missing and promise.missing_sensitive != "value" and promise.sensitive is not None:
         wrong = "there are missing sensitive values, which the policy did not allow"
@@ -134,12 +162,14 @@ def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[
         yield Check(f"guarantee {name}", ok=False, detail=f"this software cannot check the guarantee `{name}`")
 
 
-def _rows(engine: Engine, promise: Promise) -> Iterator[Check]:
-    """Where rows are numbered, their numbers must tell nothing but their place."""
+def _rows(engine: Engine, promise: Promise, kept: Kept | None) -> Iterator[Check]:
+    """Where rows are numbered, their numbers must tell nothing but their place: if they ascend, by the last of them."""
     files = layout_of(promise).files(promise)
     numbered = [name for name, file in files.items() if promise.row in file.columns]
     wrong = None
     for name in numbered:
+        if kept is not None and kept.numbered.get(name, False):
+            continue
         row = exp.column(promise.row, quoted=True)
         query = parse_one(ROWS, dialect="duckdb", into=exp.Select).from_(named(f"{name} file"))
         if engine.run(exp.replace_placeholders(query, row=row)).to_pylist() != [{"ok": True}]:
@@ -154,16 +184,19 @@ VALUES_OF_GROUPS = "SELECT grp, SUM(n) AS size FROM st GROUP BY grp"  # of a joi
 GROUPS = """
     SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
            COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd),
-           MAX(CEIL(10000 * s.top / s.others)) FILTER (WHERE s.others > 0)
-    FROM (SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :group) AS q
-    FULL JOIN (
-      SELECT grp, SUM(n) AS size, SUM(n) FILTER (WHERE own) AS others, MIN(n) AS least,
-             CAST(MAX(n) FILTER (WHERE own) AS BIGINT) AS top, COUNT(*) FILTER (WHERE own) AS kinds, :span AS span,
-             COUNT(*) - COUNT(value) AS missing,
-             COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp) OR :wild) AS odd
-      FROM (SELECT grp, value, n, :own AS own FROM st) AS held GROUP BY grp
-    ) AS s ON q.grp = s.grp
+           SUM(s.infinite), MAX(CEIL(10000 * s.top / s.others)) FILTER (WHERE s.others > 0)
+    FROM "rows of groups" AS q FULL JOIN "values of groups" AS s ON q.grp = s.grp
 """
+ENDS = "MAX(value) FILTER (WHERE own) AS high, MIN(value) FILTER (WHERE own) AS low"
+HELD = """
+    SELECT grp, SUM(n) AS size, SUM(n) FILTER (WHERE own) AS others, MIN(n) AS least,
+           CAST(MAX(n) FILTER (WHERE own) AS BIGINT) AS top, COUNT(*) FILTER (WHERE own) AS kinds, :ends,
+           COUNT(*) - COUNT(value) AS missing,
+           COUNT(*) FILTER (WHERE n IS NULL OR n <> FLOOR(n) OR grp <> FLOOR(grp) OR :nan) AS odd,
+           COUNT(*) FILTER (WHERE :infinite) AS infinite
+    FROM (SELECT grp, value, n, :own AS own FROM st) AS held GROUP BY grp
+"""
+ROWS_OF, VALUES_OF = "rows of groups", "values of groups"
 # What breaks a promise, and what is promised.
 PROMISES: dict[str, tuple[Callable[[float, pa.DataType], str], str]] = {
     "k": (lambda t, _: f"s.size < {int(t)}", "every group has at least {t} rows"),
@@ -173,26 +206,23 @@ PROMISES: dict[str, tuple[Callable[[float, pa.DataType], str], str]] = {
     ),
     "distinct_l": (lambda t, _: f"s.kinds < {int(t)}", "every group has at least {t} distinct sensitive values"),
     "e": (
-        lambda t, type_: f"s.kinds = 0 OR s.span < {_length(t, type_)}",
+        lambda t, type_: f"s.kinds = 0 OR {_span(type_)} < {_length(t, type_)}",
         "in every group the sensitive values span at least {t}",
     ),
 }
-
-
-ENDS = MOST, LEAST = "MAX(value) FILTER (WHERE own)", "MIN(value) FILTER (WHERE own)"
 
 
 def _span(type_: pa.DataType) -> str:
     """How far the values of a group lie apart: exactly, except for floats."""
     match kind_of(type_):
         case "timestamp":
-            most, least = (f"EPOCH_{'NS' if type_.unit == 'ns' else 'US'}({end})" for end in ENDS)
+            most, least = (f"EPOCH_{'NS' if type_.unit == 'ns' else 'US'}({end})" for end in ("s.high", "s.low"))
         case "date" | "decimal":
-            return f"{MOST} - {LEAST}"
+            return "s.high - s.low"
         case "float":
-            return f"CAST({MOST} AS DOUBLE) - CAST({LEAST} AS DOUBLE)"
+            return "CAST(s.high AS DOUBLE) - CAST(s.low AS DOUBLE)"
         case _:
-            most, least = ENDS
+            most, least = "s.high", "s.low"
     return f"CAST({most} AS INT128) - CAST({least} AS INT128)"
 
 
@@ -205,14 +235,7 @@ def _length(threshold: float, type_: pa.DataType) -> str:
     return str(ceil(Fraction(repr(threshold)) * day))
 
 
-def _wild(type_: pa.DataType, promise: Promise) -> str:
-    """What has no place among numbers: what is none; and where ranges are promised, what is infinite."""
-    if kind_of(type_) != "float":
-        return "FALSE"
-    return "NOT IS_FINITE(value)" if "e" in promise.guarantee else "ISNAN(value)"
-
-
-def _order(folder: Path, manifest: Manifest) -> str | None:
+def _order(folder: Path, manifest: Manifest, kept: Kept) -> str | None:
     """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
     promise = manifest.discreet
     orders = layout_of(promise).orders(promise)
@@ -220,7 +243,10 @@ def _order(folder: Path, manifest: Manifest) -> str | None:
         orders.append(((beside.NAME,), beside.file(promise).columns, False))
     for files, columns, strict in orders:
         resources = [manifest.resource(name) for name in files]
-        rows = _beside([_batches(folder, resource) for resource in resources])
+        wanted = {*columns, *kept.wanted(columns)}
+        rows = _beside([_batches(folder, resource, wanted) for resource in resources])
+        if all(resource.format == "parquet" for resource in resources):
+            rows = kept.passing(rows, files[0], columns)
         if first_disorder(rows, columns, strict=strict) is not None:
             again = ", or repeats itself" if strict else ""
             return f"`{resources[0].path}` is not sorted by {', '.join(columns)}{again}"
@@ -242,10 +268,11 @@ def _beside(files: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatc
         ]
 
 
-def _batches(folder: Path, resource: Resource) -> Iterator[pa.RecordBatch]:
-    """The rows of a data file in their order."""
+def _batches(folder: Path, resource: Resource, wanted: Collection[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of a data file in their order, with the columns that are wanted of it."""
     if resource.format == "parquet":
-        yield from pq.ParquetFile(folder / resource.path).iter_batches(batch_size=1 << 20)
+        columns = [name for name in resource.kinds() if name in wanted]
+        yield from pq.ParquetFile(folder / resource.path).iter_batches(batch_size=1 << 20, columns=columns)
         return
     engine = connect()
     try:

@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.values.buffers import flags, is_number, numbers
+
 
 def first_disorder(batches: Iterable[pa.RecordBatch], columns: Sequence[str], *, strict: bool = False) -> int | None:
     """The number of the first row that should not follow the one before it, or None if all are in order.
@@ -52,13 +54,13 @@ def _first_out_of_order(columns: Sequence[pa.Array], *, strict: bool) -> int | N
 
 def _compare(column: pa.Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Whether each value comes before, and whether it comes after, the one that follows it."""
-    here, there = column[:-1], column[1:]
     if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
         raise ValueError("NaN has no place in an order")
-    if column.null_count == 0 and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
-        a, b = here.to_numpy(), there.to_numpy()
-        return a < b, a > b
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    less = pc.less(here, there).fill_null(False).to_numpy(zero_copy_only=False)
-    more = pc.greater(here, there).fill_null(False).to_numpy(zero_copy_only=False)
+    if column.null_count == 0 and is_number(column.type):
+        held = numbers(column)
+        return held[:-1] < held[1:], held[:-1] > held[1:]
+    here, there = column[:-1], column[1:]
+    missing = flags(column.is_null())
+    less = flags(pc.less(here, there).fill_null(False))
+    more = flags(pc.greater(here, there).fill_null(False))
     return less | (~missing[:-1] & missing[1:]), more | (missing[:-1] & ~missing[1:])

@@ -5,7 +5,8 @@ Every leaf of the tree is one group. Of the rows that wait in it
     add      all leave as a leaf of their own, if they keep the guarantee and one cut parts them from the group
     insert   else all enter the group, if they are diverse by themselves
     split    and a group is cut in two while both parts keep the guarantee, where least is lost, if more leaves can be
-             afforded; if that cut is not allowed others are tried, the best of each column
+             afforded (groups that no release has shown yet are cut as far as they can be, as in the paper); if that
+             cut is not allowed others are tried, the best of each column
 
 each only if nothing can be learned from the releases before (see `inference`); else rows wait and groups stay whole.
 Source: Byun et al., SDM 2006, sections 4.2 and 4.3; here groups are always disjoint, and chains are checked too. The
@@ -122,14 +123,18 @@ class _Leaves:
         return _Group(group.node, together, group.waiting[:0], changed=True)
 
     def split(self, group: _Group) -> list[_Group] | None:
-        """Cut a group in two, if it can be afforded and is allowed."""
-        if not group.members.size or not affordable(self.count(group.members), self.root.counts, self.rule):
+        """Cut a group in two, if it can be afforded and is allowed; what no release has shown yet can always be."""
+        shown_before = bool(self.history.line(group.node.id))
+        if not group.members.size or (
+            shown_before and not affordable(self.count(group.members), self.root.counts, self.rule)
+        ):
             return None
         tries = [asked(self.rule), asked(self.rule, group.members.size // BALANCED)]
         for column, left in self.pool.cuts(group.members, tries):
             parts = [group.members[left], group.members[~left]]
             shown = [self.shown(part) for part in parts]
-            if are_affordable([counts for counts, _ in shown], self.root.counts, self.rule) and self.history.allows(
+            counts = [held for held, _ in shown]
+            if (not shown_before or are_affordable(counts, self.root.counts, self.rule)) and self.history.allows(
                 group.node.id, shown, self.rule
             ):
                 cut, waiting = self.led(column, parts, group.waiting)

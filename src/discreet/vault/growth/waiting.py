@@ -33,7 +33,7 @@ def expected(counts: Ints, all_counts: Ints, rule: Rule) -> float:
     shares = shares[shares > 0]
     if shares.size < max(rule.distinct_l, rule.l):
         return np.inf
-    longest = 0.0
+    longest = 0.0 if rule.of_values else (rule.k - 1) / 2
     if rule.distinct_l > 1:
         longest = float(_collected(shares, rule.distinct_l))
     if rule.l > 1:

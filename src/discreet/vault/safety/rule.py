@@ -40,8 +40,8 @@ class Rule:
     @classmethod
     def of(cls, thresholds: Mapping[str, float], withheld: float = 0.02, growth: Growth = "settle") -> Rule:
         """The rule of a policy's guarantee."""
-        if not thresholds.keys() <= {"k", "l", "distinct_l"} or not thresholds.keys() & {"l", "distinct_l"}:
-            raise InternalError("a vault was asked for a guarantee other than l or distinct_l, with or without k")
+        if not thresholds or not thresholds.keys() <= {"k", "l", "distinct_l"}:
+            raise InternalError("a vault was asked for a guarantee other than k, l or distinct_l")
         found = Guarantee.of(thresholds).rule
         return cls(found.k, found.l, found.distinct_l, withheld, growth)
 
@@ -53,17 +53,26 @@ class Rule:
     @property
     def smallest_lot(self) -> int:
         """No fewer people than these leave together, whatever their values: that they wait tells nobody anything."""
-        return max(self.k, LOT * max(self.l, self.distinct_l) * (self.lots or 1))
+        return max(self.k, LOT * max(self.l, self.distinct_l) * (self.lots or 1) if self.of_values else 1)
+
+    @property
+    def of_values(self) -> bool:
+        """Whether anything is promised of values; else only of how many rows a group has."""
+        return self.l > 1 or self.distinct_l > 1
 
     def lot(self, counts: Ints) -> bool:
         """Whether rows with these counts, which are all that no release has shown, may leave."""
         return bool(counts.sum() >= self.smallest_lot) and self.group(counts)
 
     def diverse(self, sets: Ints) -> Flags:
-        """Whether each set is diverse, so that nothing is learned by whoever knows that a value is among it."""
+        """Whether each set is diverse, so that nothing is learned by whoever knows that a value is among it.
+
+        Where `k` alone is promised (footnote 1 of the paper), a set of k rows is.
+        """
         distinct = np.count_nonzero(sets, axis=-1)
         top = sets.max(axis=-1, initial=0)
-        return np.asarray((distinct >= self.distinct_l) & (sets.sum(axis=-1) >= self.l * top) & (distinct > 0))
+        enough = sets.sum(axis=-1) >= np.maximum(self.l * top, 1 if self.of_values else self.k)
+        return np.asarray((distinct >= self.distinct_l) & enough & (distinct > 0))
 
     def safe(self, sets: Ints) -> bool:
         """Whether every set is diverse, or empty: nobody's."""

@@ -22,6 +22,7 @@ from discreet.vault.store.database import Database
 from discreet.vault.tree.model import Changes, Cut, Floats, Ints, Leaf, Node, Placed, Root, Rows, State
 
 NOBODY = packed(np.zeros(0, np.int64))  # `past` is of older vaults: who had left a leaf
+STANDING = "standing in {}"
 SENSITIVE = -1  # the place of the sensitive column in the dictionary
 LEAF = "SELECT node, counts, box, reach, waiting, changed FROM leaves"
 ROWS = "SELECT id, point, sensitive, since, member FROM rows"
@@ -268,9 +269,18 @@ class VaultStore:
             (release,),
         )
 
+    def note_standing(self, release: int, digest: str) -> None:
+        """Note that all groups of all releases before this one stand in it as they were."""
+        self.database.set_meta(STANDING.format(release), digest)
+
+    def stands(self, release: int, digest: str) -> bool:
+        """Whether that was noted of a release, and of the same one."""
+        return bool(self.database.meta(STANDING.format(release)) == digest)
+
     def forget(self, release: int) -> None:
-        """Take back what `record` kept of a release that never came to be."""
+        """Take back what was noted of a release that never came to be."""
         self.database.run("DELETE FROM states WHERE release = ?", (release,))
+        self.database.run("DELETE FROM meta WHERE key = ?", (STANDING.format(release),))
 
 
 def _node(node: Node) -> tuple[Any, ...]:

@@ -1,0 +1,246 @@
+"""Releases that live in a database: a schema of its own, with the tables, their keys, the manifest and every file.
+
+What needs rows as they are asked stays in the server; what reads files reads them out first, into a private folder
+that is gone when the release is closed.
+"""
+
+from __future__ import annotations
+
+import re
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.engines import Address, Engine, connect, connect_to, store_of
+from discreet.errors import ReleaseError, VerificationError
+from discreet.release.layouts import manifest_fault
+from discreet.release.layouts.file import column, named
+from discreet.release.manifest import MOST, NAME, Manifest
+from discreet.release.relations import load_files, loaded
+from discreet.release.release import Release, damaged, open_release
+from discreet.scratch import temporary, workplace
+
+if TYPE_CHECKING:
+    from discreet.engines.postgres.store import Stored
+
+READ = "rows of the database"
+PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*")  # names of files that a release may have
+
+
+class InDatabase(Release):
+    """A release that is asked in its server; whoever reads `path` has its files read out."""
+
+    def __init__(self, address: Address, manifest: Manifest, memory_limit: str | None = None) -> None:
+        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address}
+        self.__dict__.update(values, withheld=0, suppressed=0, warnings=())
+
+    @cached_property
+    def path(self) -> Path:
+        """The folder of its files, which are read out once, and checked."""
+        folder = temporary()
+        self.__dict__["_removed"] = weakref.finalize(self, folder.remove)
+        with store_of(self.address).opened(self.address) as stored:
+            read_out(stored, folder.path)
+        damaged(folder.path, self.manifest)
+        return folder.path
+
+    def attached(self, memory_limit: str | None) -> Engine:  # noqa: ARG002
+        tables = {f"{each.name} file": (self.address.name, each.name) for each in self.manifest.resources}
+        return connect_to(self.address, tables)
+
+    def look(self) -> object:
+        """Schemas of releases are not written to: what is asked is one snapshot of each table."""
+        return None
+
+    @property
+    def in_files(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        super().close()
+        if (removed := self.__dict__.pop("_removed", None)) is not None:
+            self.__dict__.pop("path", None)
+            removed()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    if TYPE_CHECKING:
+        address: Address
+
+
+def open_stored(address: Address, *, memory_limit: str | None = None) -> Release:
+    """Open a release in a database."""
+    with store_of(address).opened(address) as stored:
+        manifest = _manifest(stored)
+        columns = {table: set(stored.columns(table)) for table in stored.tables()}
+    for resource in manifest.resources:
+        if columns.get(resource.name) != set(resource.table.names()):
+            raise VerificationError(
+                f"the table `{resource.name}` of the release `{address.name}` is not the one that was published",
+                hint="drop the schema, and load the release again",
+            )
+    return InDatabase(address, manifest, memory_limit)
+
+
+def load(
+    release: Release | str | Path,
+    to: str | Address,
+    *,
+    name: str | None = None,
+    grant: Sequence[str] = (),
+    progress: Callable[[str], None] = lambda _: None,
+) -> Release:
+    """Put a release into a database under a name of its own, visible at once or not at all; it is verified before.
+
+    Roles that it is granted to may read it, and nobody else but its owner.
+    """
+    from discreet.release.verify import verify_alone
+
+    address = _address(to, name)
+    store = store_of(address)
+    with _opened(release) as opened:
+        progress("verifying")
+        report = verify_alone(opened.path)
+        if not report.ok:
+            broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
+            raise VerificationError(f"the release was not loaded because it does not verify: {broken}")
+        progress("loading")
+        resources, promise = opened.manifest.resources, opened.promise
+        with loaded(opened) as engine:
+            tables = {each.name: engine.run(exp.select("*").from_(named(f"{each.name} file"))) for each in resources}
+        links = [
+            store.Link(each.name, link.fields, link.reference.resource, link.reference.fields)
+            for each in resources
+            for link in each.table.foreign_keys or ()
+        ]
+        about = f"{promise.publication} by {promise.partition}, {promise.told()}; {promise.about}"
+        comments = {"": f"discreet release of `{promise.table}`: {about}"}
+        comments |= {each.name: f"{each.path} of the release; see README.md in {store.FILES}" for each in resources}
+        store.keep(
+            address,
+            {path.name: path for path in sorted(opened.path.iterdir())},
+            tables,
+            links=links,
+            comments=comments,
+            grant=grant,
+            check=lambda stored: _check(stored, opened),
+        )
+    found = open_stored(address)
+    known = ("withheld", "suppressed", "warnings")  # where it was just published
+    found.__dict__.update({each: getattr(opened, each) for each in known})
+    return found
+
+
+def check_place(address: Address, grant: Sequence[str] = ()) -> None:
+    """Raise if a release cannot be put there, before it is made."""
+    store_of(address).check_place(address, grant)
+
+
+def dump(source: str | Address, to: str | Path, *, name: str | None = None) -> Release:
+    """Write a release of a database to a folder, byte by byte as it was loaded; verified before it appears."""
+    from discreet.release.verify import verify_alone
+    from discreet.release.write import SILENT, free, hidden, reveal, settle
+
+    address, target = _address(source, name), Path(to)
+    free(target)
+    with hidden(target, SILENT) as folder:
+        with store_of(address).opened(address) as stored:
+            read_out(stored, folder)
+            opened = open_release(folder)
+            _check(stored, opened)
+        report = verify_alone(folder)
+        if not report.ok:
+            broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
+            raise VerificationError(f"the release was not written because it does not verify: {broken}")
+        settle(folder)
+        reveal(folder, target)
+    return open_release(target)
+
+
+def read_out(stored: Stored, folder: Path) -> None:
+    """Write the files of a release to a folder."""
+    for name in stored.files():
+        if not PLAIN.fullmatch(name):
+            raise VerificationError(f"the release `{stored.schema}` holds a file with a strange name")
+        (folder / name).write_bytes(stored.content(name))
+
+
+@contextmanager
+def in_folder(address: Address) -> Iterator[Path]:
+    """The files of a release in a folder, for as long as something takes that reads them."""
+    with workplace() as folder:
+        inside = folder / "release"
+        inside.mkdir()
+        with store_of(address).opened(address) as stored:
+            read_out(stored, inside)
+            _check(stored, open_release(inside))
+        yield inside
+
+
+def _address(place: str | Address, name: str | None) -> Address:
+    found = Address.of(place, name)
+    if found is None:
+        raise ReleaseError(
+            "that is not the URL of a database",
+            hint="write it as postgresql://user@host/database, and name the release",
+        )
+    return found
+
+
+def _opened(release: Release | str | Path) -> Any:
+    return release if isinstance(release, Release) else open_release(release)
+
+
+def _manifest(stored: Stored) -> Manifest:
+    if NAME not in stored.files() or len(content := stored.content(NAME)) > MOST:
+        raise ReleaseError(f"the release `{stored.schema}` has no manifest that can be read")
+    with workplace() as folder:
+        (folder / NAME).write_bytes(content)
+        manifest = Manifest.read(folder)
+    if (strange := manifest_fault(manifest)) is not None:
+        raise ReleaseError(f"the release `{stored.schema}` cannot be opened: {strange}", hint="upgrade discreet")
+    return manifest
+
+
+def _check(stored: Stored, release: Release) -> None:
+    """Raise unless the tables hold the rows of the files, each as often, and the files are the same."""
+    wrong = VerificationError(
+        f"the release `{stored.schema}` in the database is not what its files say",
+        hint="drop the schema, and load the release again",
+    )
+    if stored.files() != sorted(path.name for path in release.path.iterdir()):
+        raise wrong
+    if any(stored.content(path.name) != path.read_bytes() for path in release.path.iterdir()):
+        raise wrong
+    with closing(connect(groups=release.promise.groups)) as engine:
+        load_files(engine, release.path, release.manifest)
+        for resource in release.manifest.resources:
+            if not _same(engine, f"{resource.name} file", stored.rows(resource.name)):
+                raise wrong
+
+
+def _same(engine: Engine, name: str, rows: pa.Table) -> bool:
+    """Whether rows are those of a relation, each as often."""
+    schema = engine.schema(name)
+    if rows.column_names != schema.names:
+        return False
+    engine.load(READ, rows.cast(schema), keep=False)
+    columns = [column(each) for each in schema.names]
+    pair = [exp.select(*(each.copy() for each in columns)).from_(named(each)) for each in (name, READ)]
+    try:
+        return all(
+            not len(engine.run(exp.Except(this=one.copy(), expression=other.copy(), distinct=False)))
+            for one, other in (pair, pair[::-1])
+        )
+    finally:
+        engine.forget(READ)
