@@ -12,7 +12,7 @@ LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publi
 # What Numba compiles, kept between runs.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
-.PHONY: demo fast test long coverage warm lint bench bench-estimates bench-large docs docs-sessions docs-sixty lowest wheel clean
+.PHONY: demo fast test long coverage warm lint bench bench-estimates bench-large bench-peers docs docs-sessions docs-sixty lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
@@ -44,6 +44,8 @@ lint: $(STAMP)test
 
 bench: $(STAMP)bench
 	$(BIN)/python bench/publish.py
+	$(BIN)/python bench/verify.py
+	$(BIN)/python bench/first.py
 	$(BIN)/python bench/checks.py
 	$(BIN)/python bench/ask.py
 	$(BIN)/python bench/partition.py
@@ -51,17 +53,23 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/design.py
 	$(BIN)/python bench/permutation.py
 	$(BIN)/python bench/generalization.py
+	$(BIN)/python bench/boxes.py
 	$(BIN)/python bench/full_domain.py
 	$(BIN)/python bench/cluster.py
 	$(BIN)/python bench/join.py
 	$(BIN)/python bench/growing.py
 	$(BIN)/python bench/vault.py
+	$(BIN)/python bench/sequence.py
 	$(BIN)/python bench/composition.py
 	$(BIN)/python bench/told.py
 
 # How far estimates are off on real tables, and how often two standard errors reach the truth; needs DISCREET_DATA.
 bench-estimates: $(STAMP)bench
 	$(BIN)/python bench/estimates.py
+
+# discreet beside anonypy and, if DISCREET_ARX names its jar or a checkout, ARX; pycanon counts again.
+bench-peers: $(STAMP)test $(STAMP)bench
+	$(BIN)/python bench/peers/compare.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py

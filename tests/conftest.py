@@ -43,3 +43,46 @@ def run(monkeypatch, capsys):
         return status, out, err
 
     return act
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A PostgreSQL of this process; every test makes a database of its own (`database`)."""
+    from server import Server
+
+    made = Server()
+    try:
+        yield made.make()
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def database(server):
+    """The URL of an empty database."""
+    from uuid import uuid4
+
+    name = f"test_{uuid4().hex[:12]}"
+    server.run(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY wal_log")
+    return server.url(name)
+
+
+@pytest.fixture(scope="session")
+def placed(request):
+    """Put a release where an engine holds it: as it is, or in a database of the server."""
+    from uuid import uuid4
+
+    import discreet
+
+    opened = []
+
+    def place(release, engine):
+        if engine == "duckdb":
+            return release
+        found = discreet.load(release, request.getfixturevalue("server").url(), name=uuid4().hex)
+        opened.append(found)
+        return found
+
+    yield place
+    for each in opened:
+        each.close()

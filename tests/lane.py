@@ -21,8 +21,10 @@ COMPILED = os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent.pa
 PLACES = {
     "laws/": "law",
     "papers/": "papers",
+    "experiments/": "papers",
     "vault/test_kill": "kill",
     "publication/test_kill": "kill",
+    "release/test_database_kill": "kill",
     "docs/": "slow",
     # What takes longest of the rest: many releases or many bad inputs each, and seldom the first to break.
     **dict.fromkeys(
@@ -46,7 +48,7 @@ PLACES = {
 }
 # Seconds of one file in the profile `ci`, compiled kernels at hand; what needs more says so here.
 BUDGET = 30
-BUDGETS = {"laws/": 90, "papers/": 90, "vault/test_kill": 90, "contracts/": 90, "docs/": 120}
+BUDGETS = {"laws/": 90, "papers/": 90, "experiments/": 180, "vault/test_kill": 90, "contracts/": 90, "docs/": 120}
 
 settings.register_profile("ci", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=5)

@@ -20,6 +20,7 @@ from discreet.table.people import people
 
 SOURCE = Path(__file__).parent.parent / "src"
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "salary", "drop": "rest"}
+SEES_SPACE = {name for name, partition in PARTITIONS.items() if partition.sees == "space"}
 GUARANTEES = ({"l": 2}, {"k": 2, "e": 1000})
 
 
@@ -40,7 +41,7 @@ def policies() -> Iterator[Policy]:
     ]:
         for guarantee in GUARANTEES:
             try:
-                ordered = ["sex"] if partition in {"mondrian", "topdown"} else ROLES["quasi"]
+                ordered = ["sex"] if partition in SEES_SPACE else ROLES["quasi"]
                 yield Policy(
                     **ROLES, ordered=ordered, publication=publication, partition=partition, guarantee=guarantee
                 )

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
-PRIVATE = {"table", "policy", "guarantees", "hierarchies", "partition", "publication", "vault", "warnings"}
+PRIVATE = {
+    *("table", "policy", "guarantees", "hierarchies", "partition", "publication", "vault", "warnings", "experiments")
+}
 # A layer may import, at any depth of its modules' imports, nothing of these layers.
 FORBIDDEN = {
     "values": PRIVATE | {"words", "risk", "engines", "release", "answer", "learn", "audit", "comparison", "cli"},
@@ -32,7 +34,11 @@ FORBIDDEN = {
     "audit": PRIVATE | {"comparison", "report", "cli"},
     "report": PRIVATE | {"comparison", "cli"},
 }
-DRIVERS = {"duckdb": "discreet.engines.duckdb", "sqlite3": "discreet.vault.store.database"}
+DRIVERS = {
+    "duckdb": "discreet.engines.duckdb",
+    "psycopg": "discreet.engines.postgres",
+    "sqlite3": "discreet.vault.store.database",
+}
 
 
 def modules(source: Path) -> dict[str, Path]:

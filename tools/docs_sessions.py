@@ -44,7 +44,8 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 MADE = {"sixty.md"}  # pages that a command of their own writes as a whole
 DOCS = (page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in MADE)
-PAGES = (README, *DOCS, ROOT / "docs" / "reference" / "index.md")
+PAPERS = sorted((ROOT / "docs" / "papers").glob("*.md"))
+PAGES = (README, *DOCS, *PAPERS, ROOT / "docs" / "reference" / "index.md")
 SEED = 2006
 NOT_COMPARED = (
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.+]+"), "(time)"),

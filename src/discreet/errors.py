@@ -2,6 +2,7 @@
 
     DiscreetError
     ├── InputError           the private table cannot be read, or does not fit the policy
+    │   └── ProblemsError      it does not for several reasons; `.problems` holds them all
     ├── PolicyError          the policy has mistakes; `.mistakes` holds them all
     ├── GuaranteeError       the guarantee cannot be met on this table        (exit status 3)
     ├── UnacceptedError      warnings stop a release; `.warnings` holds them  (exit status 3)
@@ -66,6 +67,19 @@ class InputError(DiscreetError):
     """The private table cannot be read, or does not fit the policy."""
 
 
+class ProblemsError(InputError):
+    """A table that does not fit its policy for several reasons; `problems` holds all that were found in one go."""
+
+    def __init__(self, problems: Sequence[DiscreetError]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(f"nothing was published; there are {len(self.problems)} problems:{_listed(self.problems)}")
+
+
+def _listed(problems: Sequence[DiscreetError]) -> str:
+    """Errors below each other, each with its hint."""
+    return "".join(f"\n  {str(problem).replace(chr(10), chr(10) + '    ')}" for problem in problems)
+
+
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """One mistake in a policy: where it stands and what is wrong with it."""
@@ -80,13 +94,16 @@ class Mistake:
 
 
 class PolicyError(DiscreetError):
-    """The policy has mistakes; `mistakes` holds every one of them."""
+    """The policy has mistakes; `mistakes` holds every one of them, `problems` what is wrong with the table besides."""
 
-    def __init__(self, mistakes: Sequence[Mistake], *, source: str = "the policy") -> None:
-        self.mistakes = tuple(mistakes)
+    def __init__(
+        self, mistakes: Sequence[Mistake], *, source: str = "the policy", problems: Sequence[DiscreetError] = ()
+    ) -> None:
+        self.mistakes, self.source, self.problems = tuple(mistakes), source, tuple(problems)
         count = "1 mistake" if len(self.mistakes) == 1 else f"{len(self.mistakes)} mistakes"
         lines = "".join(f"\n  {mistake}" for mistake in self.mistakes)
-        super().__init__(f"{source} has {count}:{lines}")
+        besides = f"\nand the table has problems as well:{_listed(self.problems)}" if self.problems else ""
+        super().__init__(f"{source} has {count}:{lines}{besides}")
 
 
 class GuaranteeError(DiscreetError):
@@ -103,13 +120,16 @@ class UnacceptedError(DiscreetError):
     def __init__(self, warnings: Sequence[DiscreetWarning], *, hint: str = "") -> None:
         self.warnings = tuple(warnings)
         lines = "".join(f"\n  {warning}" for warning in self.warnings)
-        name = self.warnings[0].name
-        bare = re.fullmatch(r"[\w.-]+", name, re.ASCII)  # of TOML: others stand in quotes
-        key = name if bare else json.dumps(name, ensure_ascii=False)
+        accept = " and ".join(f'accept.{_toml_key(warning.name)} = "…"' for warning in self.warnings)
         super().__init__(
             f"nothing was published, because of warnings that the policy does not accept:{lines}",
-            hint=hint or f'correct it, or accept it in the policy with the reason: accept.{key} = "…"',
+            hint=hint or f"correct it, or accept it in the policy with the reason: {accept}",
         )
+
+
+def _toml_key(name: str) -> str:
+    """A name as TOML writes it: in quotes, unless it is plain."""
+    return name if re.fullmatch(r"[\w.-]+", name, re.ASCII) else json.dumps(name, ensure_ascii=False)
 
 
 class ReleaseError(DiscreetError):

@@ -17,12 +17,12 @@ CASES = (Path(__file__).parent.parent / "cases" / "sql" / "instead.sql").read_te
 REFUSED = re.findall(r"^-- (.+)\n(.+);\n(.+);\n", CASES, re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def release(people, tmp_path_factory):
+@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+def release(request, people, tmp_path_factory, placed):
     policy = Policy(
         quasi=["age", "sex", "education"], sensitive="salary", drop="rest", guarantee={"l": 4}, partition="deal"
     )
-    return publish(people, policy, to=tmp_path_factory.mktemp("releases") / "r")
+    return placed(publish(people, policy, to=tmp_path_factory.mktemp("releases") / "r"), request.param)
 
 
 @pytest.mark.parametrize(("sql", "wanted"), [pytest.param(*pair, id=title) for title, *pair in REFUSED])

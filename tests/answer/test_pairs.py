@@ -34,8 +34,8 @@ def with_gaps(table):
     return pa.table({**columns, "age": age, "salary": salary})
 
 
-@pytest.fixture(scope="module")
-def releases(people, tmp_path_factory):
+@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+def releases(request, people, tmp_path_factory, placed):
     """Two releases of each publication, and for each a plain DuckDB that has the files under their names."""
     place, made = tmp_path_factory.mktemp("releases"), {}
     tables = {"people": people, "gaps": with_gaps(people)}
@@ -46,7 +46,7 @@ def releases(people, tmp_path_factory):
         plain = duckdb.connect()
         for resource in release.manifest.resources:
             plain.execute(f"CREATE VIEW {resource.name} AS SELECT * FROM '{release.file(resource.name)}'")
-        made[publication, name] = release, plain
+        made[publication, name] = placed(release, request.param), plain
     return made
 
 

@@ -121,8 +121,8 @@ def test_inspect(run, desk):
     )
     assert (status, err) == (0, "")
     assert out.startswith("patients: 2,000 rows, 9 columns\n")
-    assert "By age, sex, zipcode:" in out
-    assert "the largest guarantee l that this column allows is" in out
+    assert "If an outsider knows age, sex, zipcode of a person:" in out
+    assert "the largest l that can be promised is" in out
     assert "person 1" not in out
 
 
@@ -131,7 +131,7 @@ def test_inspect_as_json(run, desk):
     told = json.loads(out)
     assert (status, err) == (0, "")
     first = ["name", "rows", "columns", "quasi", "sensitive", "tells", "notes", "people"]
-    assert list(told) == [*first, "risks", "combinations"]
+    assert list(told) == [*first, "risks", "combinations", "problems"]
     assert told["risks"]["prosecutor"]["at_risk"].keys() == {"0.05", "0.09", "0.2", "0.33"}
     assert (told["name"], told["rows"], len(told["columns"])) == ("patients", 2_000, 9)
     assert list(told["columns"][0]) == [

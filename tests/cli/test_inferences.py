@@ -54,7 +54,7 @@ def test_channels_are_told(run, leaking):
 
 def test_one_row_is_told_as_one(capsys):
     pair = Pair(1, 2, 3, {"both_overlap": 1}, 1, 1.0)
-    versions = tuple(Version(Path(name), 9, 3, number, 1.0) for number, name in enumerate("ab"))
+    versions = tuple(Version(Path(name), 9, 3, number, number, 1.0) for number, name in enumerate("ab"))
     inferences.as_text(
         Inferences({"l": 2}, "known", versions, (pair,), Line(1, False, {"both": 1, "new": 0}, 1, 1.0), ())
     )

@@ -11,6 +11,7 @@ import discreet
 from discreet import Policy
 from discreet.errors import PolicyError
 from discreet.table.people import people
+from discreet.table.suggest import drafted
 from table.workbook import workbook
 
 
@@ -116,3 +117,24 @@ def test_what_is_no_table(run, tmp_path):
         assert status == 1
         assert err.startswith("error: ")
     assert not (tmp_path / "p.toml").exists()
+
+
+def test_what_may_be_either_is_left_to_the_steward(tmp_path):
+    """1,984 may be a thousand or two; marks beside it are sure, and stand there once."""
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "x\ty\n" + "".join(f"{i}\t{1 + i % 9},{100 + i}\n" for i in range(40)) + "41\tN/A\n", encoding="utf-8"
+    )
+    text = drafted(path).text
+    assert text.count("missing = ") == 1
+    assert '\nmissing = ["N/A"]\n' in text
+    assert 'may be either; remove the `#` of one:\n# decimal = ","\n# thousands = ","\n' in text
+    tomllib.loads(text.replace('# thousands = ","', 'thousands = ","'))
+
+
+def test_marks_in_quotes_are_pointed_out(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('x;y\n1;"k. A."\nk. A.;b\n' + "".join(f"{i};b\n" for i in range(9)), encoding="utf-8")
+    text = drafted(path).text
+    assert '\nmissing = ["k. A."]\n' in text
+    assert "\n# missing_quoted = true\n" in text

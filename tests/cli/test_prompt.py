@@ -29,6 +29,7 @@ OFFERED = {
     "WHERE sex = 'female'": [],
     "WHERE age = '": [],
     '"Str': ['"Straße 1"'],
+    "SELECT Str": ['"Straße 1"'],
     'WHERE "Straße 1" = \'Am M': ["'Am Markt'"],
     "WHERE \"Straße 1\" = 'd''A": ["'d''Arc'"],
     'WHERE "Straße 1" = \'': ["'Am Markt'", "'Am Ufer'", "'d''Arc'"],
@@ -43,7 +44,7 @@ OFFERED = {
 def test_what_is_offered(before):
     start, found = COMPLETION.of(before)
     assert found == OFFERED[before]
-    assert all(each.lower().startswith(before[start:].lower()) for each in found)
+    assert all(each.lower().strip('"').startswith(before[start:].lower().strip('"')) for each in found)
 
 
 def test_a_value_on_the_second_line():

@@ -13,22 +13,25 @@ from pycanon import anonymity
 from contracts.promised import GUARANTEES, SHAPES, as_sets, check, fair, guaranteed, keeps
 from discreet import Policy, publish
 from discreet.errors import GuaranteeError
-from discreet.partition import PARTITIONS
+from discreet.partition import NUMBER, PARTITIONS, SHARE
 from discreet.partition.spatial.space import Dimension, penalties
 from discreet.values.random import RandomSource
 
-QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-METHODS = [
-    ("mondrian", {}),
-    ("mondrian", {"dimension": "round_robin"}),
-    ("mondrian", {"median": "relaxed"}),
-    ("topdown", {}),
-    ("cluster", {}),
-    ("cluster", {"boundary": "fixed", "tries": 2}),
-    ("full_domain", {}),
-    ("full_domain", {"suppression": 0.1}),
-    ("full_domain", {"loss": "discernibility"}),
-]
+QUICK = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+OTHER = {SHARE: 0.1, NUMBER: 2}  # what is tried of an option that is no word
+
+
+def methods():
+    """Every partition that sees a space, as it is and with every choice that differs from that in one option."""
+    for name, partition in PARTITIONS.items():
+        if partition.spatial:
+            yield name, {}
+            for option, choices in partition.options.items():
+                for other in choices[1:] if isinstance(choices, tuple) else (OTHER[choices],):
+                    yield name, {option: other}
+
+
+METHODS = list(methods())
 
 
 @pytest.fixture(params=METHODS, ids=lambda method: " ".join([method[0], *map(str, method[1].values())]))

@@ -126,7 +126,7 @@ def test_what_a_policy_refuses(keys, message):
 
 def test_a_vault_refuses_it_by_name(tmp_path):
     policy = Policy(quasi=["q"], sensitive="s", guarantee={"beta": 1}, publication="generalization")
-    with pytest.raises(PolicyError, match="a vault promises l or distinct_l, alone or with k, got beta"):
+    with pytest.raises(PolicyError, match="a vault promises l, distinct_l or k, or one with k, got beta"):
         Vault.create(tmp_path / "vault", policy)
 
 

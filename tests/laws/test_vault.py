@@ -19,7 +19,15 @@ KINDS = {
     "flag": lambda chance, n: pa.array(chance.random(n) < 0.3),
     "text": lambda chance, n: pa.array([None if i == 9 else f"t{i}" for i in chance.zipf(1.6, n) % 10]),
 }
-GUARANTEES = [{"l": 2}, {"l": 3}, {"distinct_l": 2}, {"distinct_l": 4}, {"l": 2, "k": 8}, {"distinct_l": 3, "k": 6}]
+GUARANTEES = [
+    {"l": 2},
+    {"l": 3},
+    {"distinct_l": 2},
+    {"distinct_l": 4},
+    {"l": 2, "k": 8},
+    {"distinct_l": 3, "k": 6},
+    {"k": 7},
+]
 
 
 @st.composite

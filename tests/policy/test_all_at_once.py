@@ -214,7 +214,7 @@ guarantee = { k = 1, e = 5 }
 
 def test_what_a_vault_cannot_keep_in_the_same_go(tmp_path):
     path = tmp_path / "policy.toml"
-    path.write_text('quasi = ["age", "age"]\nsensitive = "ill"\nguarantee = { k = 3 }\npartition = "topdwon"\n')
+    path.write_text('quasi = ["age", "age"]\nsensitive = "ill"\nguarantee = { beta = 1 }\npartition = "topdwon"\n')
     with pytest.raises(PolicyError) as caught:
         Policy.load(path, check=vault_mistakes)
     assert [mistake.key for mistake in caught.value.mistakes] == [

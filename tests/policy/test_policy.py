@@ -540,3 +540,8 @@ def test_the_rest_can_be_dropped():
     Policy(**PLAIN, drop="rest").fit(columns(name="string", age="integer", zip="string", ill="string", photo=None))
     with pytest.raises(PolicyError, match="the column `photo` has no role"):
         Policy(**PLAIN).fit(columns(age="integer", zip="string", ill="string", photo=None))
+
+
+def test_a_key_below_the_wrong_header_is_sent_above_it():
+    with pytest.raises(PolicyError, match=r"`csv.accept`: is not a key of `csv`; .*write the line above `\[csv\]`"):
+        Policy(quasi=["age"], sensitive="pay", guarantee={"l": 2}, csv={"accept": {"looks": "why"}})

@@ -308,7 +308,7 @@ def test_every_column_is_sensitive(tmp_path, form, partition):
     assert "who" not in (release.path / "README.md").read_text()
     assert "every column" in release._repr_html_()
     found = metrics(release)
-    assert (found.rce, found.presence.disclosure, found.presence.product, found.presence.rce) == (None,) * 4
+    assert (found.value_rce, found.presence.disclosure, found.presence.product, found.presence.rce) == (None,) * 4
     assert 0 < found.presence.presence.mean < found.presence.largest <= 1
 
 

@@ -21,13 +21,13 @@ def test_a_profile_can_be_read():
     assert repr(profile).splitlines()[:6] == [
         "microdata: 40 rows, 3 columns",
         "",
-        "column  kind     distinct  missing  unique rows              perhaps",
-        "name    string         40        0           40          identifier?",
-        "age     integer         9        0            0  quasi or sensitive?",
-        "wage    string          2        0            0  quasi or sensitive?",
+        "column  kind     different  missing  seen once              perhaps",
+        "name    string          40        0         40          identifier?",
+        "age     integer          9        0          0  quasi or sensitive?",
+        "wage    string           2        0          0  quasi or sensitive?",
     ]
     assert "`wage` is text, but looks like numbers with a decimal comma: turn it into these first" in repr(profile)
-    assert "the largest guarantee l that this column allows is 2" in repr(profile)
+    assert "the largest l that can be promised is 2: no value is then held by more than 1 in 2 people" in repr(profile)
     assert profile._repr_html_().startswith("<pre>microdata: 40 rows")
 
 
@@ -84,7 +84,7 @@ def test_people_with_several_rows_are_counted_and_not_rows():
     assert (by_people.people, by_people.sensitive.largest_l) == (10, 30 // (2 * 3))
     shown = repr(by_people)
     assert "30 rows of 10 people, 3 columns" in shown
-    assert "8 people (80.0%) are unique: whoever knows these values knows the person's rows" in shown
+    assert "8 people (80.0%) are the only ones with their values: their rows can be found" in shown
     assert "all people together keep l = 5; groups of those with few rows may keep more" in shown
 
 
@@ -118,4 +118,21 @@ def test_the_shell_takes_both_from_a_policy(run, tmp_path, monkeypatch):
     status, shown, _ = run("inspect", "t.parquet", "--policy", "p.toml")
     assert status == 0
     assert "30 rows of 10 people" in shown
-    assert "ill: 14 distinct values" in shown
+    assert "ill: 14 different values" in shown
+
+
+def test_a_policy_is_held_against_the_table(run, tmp_path, monkeypatch):
+    """What `publish` would refuse is told before it is tried, all of it."""
+    monkeypatch.chdir(tmp_path)
+    rows = pd.DataFrame({"name": ["a"] * 2 + ["b"] * 2, "age": [1, 2, 3, 4], "wage": ["x", None, "y", "z"]})
+    rows.to_csv("t.csv", index=False)
+    (tmp_path / "p.toml").write_text(
+        'identifiers = ["name"]\nquasi = ["age"]\nsensitive = "wage"\nguarantee = { l = 9 }\n'
+    )
+    status, shown, _ = run("inspect", "t.csv", "--policy", "p.toml")
+    told = shown[shown.index("Before the table can be published:") :]
+    assert (status, told.count("Hint: ")) == (0, 3)
+    found = json.loads(run("inspect", "t.csv", "--policy", "p.toml", "--json")[1])["problems"]
+    status, _, err = run("publish", "t.csv", "--policy", "p.toml", "--to", "release")
+    assert (status, "there are 3 problems:" in err) == (1, True)
+    assert all(each["message"] in err and each["message"] in told and each["hint"] in err for each in found)

@@ -34,6 +34,13 @@ def seen(tmp_path, values, head="x"):
         (["31.12.2020", "1.2.2021"], 'set dates = "DD.MM.YYYY" under [csv] in the policy'),
         (["12/31/2020", "1/2/2021"], 'set dates = "MM/DD/YYYY" under [csv] in the policy'),
         (["01/02/2020", "3/4/2021"], 'set dates = "DD/MM/YYYY" or dates = "MM/DD/YYYY" under [csv] in the policy'),
+        (["1 984,5", "7"], 'set decimal = "," and thousands = " " under [csv] in the policy'),
+        (["1 984", "7"], 'set thousands = " " under [csv] in the policy'),
+        (["1'984.5", "7"], 'set thousands = "\'" under [csv] in the policy'),
+        (["1,984.5", "7"], 'set thousands = "," under [csv] in the policy'),
+        (["1,984", "7,500"], 'set decimal = "," or thousands = "," under [csv] in the policy'),
+        (["31.12.2020", "k. A."], 'set dates = "DD.MM.YYYY" and missing = ["k. A."] under [csv] in the policy'),
+        (["12", '""'], "set missing_quoted = true under [csv] in the policy"),
         (["2020/12/31"], None),
         (["1,5", "2", "x2"], None),
         (["01,5", "2"], None),
@@ -45,6 +52,19 @@ def seen(tmp_path, values, head="x"):
 )
 def test_looks(tmp_path, values, advice):
     assert seen(tmp_path, values) == ([] if advice is None else [advice])
+
+
+def test_a_mark_that_is_named_already_stands_in_quotes(tmp_path):
+    """Followed to the letter, the message does not come again, and what was named stays named."""
+    path, csv = tmp_path / "t.csv", {}
+    path.write_text('x;y\n1;NA\n2;"NA"\n3;"-"\n4;5\n', encoding="utf-8")
+    for keys in ({"missing": ["-", "NA"]}, {"missing_quoted": True}, None):
+        with read(path, csv=csv) as table:
+            found = [look.keys for look in looks(table)]
+        assert found == ([] if keys is None else [(keys,)])
+        csv = {**csv, **(keys or {})}
+    with read(path, csv=csv) as table:
+        assert table.engine.run(table.select(["y"])).column(0).to_pylist() == [None, None, None, 5]
 
 
 def test_a_frame_has_no_file_to_read_again():

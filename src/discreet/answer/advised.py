@@ -9,10 +9,12 @@ from functools import partial
 
 from discreet.answer.estimators.columns import is_number
 from discreet.answer.instead import Shown, instead
+from discreet.answer.instead.named import in_quotes, odd
 from discreet.answer.question.question import ENDS
 from discreet.answer.sealed import Sealed
 from discreet.answer.ways import Asked, Ways
 from discreet.errors import QueryError
+from discreet.release.summary import in_sql
 
 LONGEST = 10_000  # characters; for what is longer, nobody wants to read another
 
@@ -25,8 +27,12 @@ def advised(sealed: Sealed, ways: Ways, asked: Asked) -> Iterator[None]:
     except QueryError as error:
         if len(asked.sql) > LONGEST or ways.bounded(asked):
             raise  # in the second case it is not the question that was refused
-        found = instead(asked.sql, _shown(sealed, ways, asked), lambda sql: ways.bounded(replace(asked, sql=sql)))
-        raise QueryError(error.message, hint=error.hint, instead=found) from None
+        names = (*sealed.promise.columns, sealed.promise.table)
+        sql, hint = in_quotes(asked.sql, names), error.hint
+        if sql != asked.sql:
+            hint = f"write names with spaces or other signs in double quotes, such as {in_sql(odd(names)[0])}"
+        found = instead(sql, _shown(sealed, ways, asked), lambda sql: ways.bounded(replace(asked, sql=sql)))
+        raise QueryError(error.message, hint=hint, instead=found) from None
 
 
 def _shown(sealed: Sealed, ways: Ways, asked: Asked) -> Shown:

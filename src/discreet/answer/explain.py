@@ -20,7 +20,7 @@ def spelled_out(sealed: Sealed, questions: Sequence[Prepared], matches: Matches,
     tables = {name: table for each in questions for name, table in each.plan.tables.items()}
     statements = [
         exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
-        for name, table in {**sealed.files(), **tables}.items()
+        for name, table in ({} if sealed.engine.carries else {**sealed.files(), **tables}).items()
     ]
     made = [f"{each.sql(dialect=sealed.engine.dialect, pretty=True)};" for each in statements]
     faster = isinstance(matches, Counted) and sealed.accelerator is not None and sealed.accelerator.pays

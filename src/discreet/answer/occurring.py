@@ -27,6 +27,7 @@ from discreet.release.manifest import Manifest
 MOST, LOOKED_AT = 100_000, 200_000  # values that are held, and rows that tell whether there are so many
 SPELLED, NEAREST = 5_000, 3  # values whose spelling is compared, and those that are named
 TOLD = 5  # constants in one answer
+REMEMBERED = 256  # questions
 SAME = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 ABOVE, BELOW = (exp.GT, exp.GTE), (exp.LT, exp.LTE)
 
@@ -74,9 +75,19 @@ class Occurring:
     types: Mapping[str, pa.DataType]
     run: Run
     known: dict[str, Known] = field(default_factory=dict)
+    said: dict[int, tuple[Question, tuple[str, ...]]] = field(default_factory=dict)
 
-    def notes(self, question: Question) -> Iterator[str]:
-        """Say which constants of a question no row of the release has."""
+    def notes(self, question: Question) -> tuple[str, ...]:
+        """Say which constants of a question no row of the release has; of one that is asked again, without looking."""
+        asked, notes = self.said.get(id(question), (None, ()))
+        if asked is not question:  # a number is another's once its question is forgotten
+            notes = tuple(self._notes(question))
+            while len(self.said) >= REMEMBERED:
+                self.said.pop(next(iter(self.said)))
+            self.said[id(question)] = question, notes
+        return notes
+
+    def _notes(self, question: Question) -> Iterator[str]:
         found = [*(key.expression for key in question.keys), *(each.argument for each in question.aggregates)]
         expressions = [each for each in (*question.where.values(), *found) if each is not None]
         told = list(dict.fromkeys(note for each in expressions for note in self._of(each)))

@@ -82,7 +82,7 @@ class CountOfPeople:
         laid = _combined(found, len(self.question.keys)) if asks else found
         engine.load(ANSWER, self._at_least_one(laid), keep=False)
         try:
-            return engine.run(self._layout()), query.sql(dialect=engine.dialect, pretty=True)
+            return engine.run(self._layout()), engine.written(query)
         finally:
             engine.forget(ANSWER)
 

@@ -46,9 +46,10 @@ class Preparing:
         abstract, constants = abstracted(question) if marked else (question, [])
         key = (shape(abstract), matches.key)
         if not marked or key not in self._shapes:
+            self._sealed.put_beside(question.beside)
             found = plan(abstract, self._sealed.layout(matches), self._sealed.statistics)
             sql, *guards = (
-                query.sql(dialect=self._sealed.engine.dialect, pretty=True, copy=False)
+                self._sealed.engine.written(query, found.tables)
                 for query in (found.query, *(guard.query for guard in found.guards))
             )
             _remember(self._shapes, key, Prepared(abstract, found, sql, tuple(guards)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import pyarrow as pa
-from sqlglot import Dialect, exp
+from sqlglot import exp
 
 from discreet.answer.accelerate.accelerator import Choice, Held
 from discreet.answer.accelerate.laid_out import laid_out
@@ -37,10 +37,10 @@ class Prepared:
         sql, *guards = (filled(text, constants) for text in (self.sql, *self.guards))
         return replace(self, question=question, sql=sql, guards=tuple(guards), constants=tuple(constants))
 
-    def wide(self, dialect: type[Dialect]) -> str:
+    def wide(self, engine: Engine) -> str:
         """The query of all relations of the plan at once."""
         if "wide" not in self.texts:
-            self.texts["wide"] = self.plan.wide.sql(dialect=dialect, pretty=True)
+            self.texts["wide"] = engine.written(self.plan.wide, self.plan.tables)
         return filled(self.texts["wide"], [*self.constants])
 
 
@@ -92,7 +92,7 @@ class Asking:
     def _planned(self) -> dict[str, pa.Table]:
         """All relations of the plan, from one query."""
         self.ready()
-        found = self.engine.run(self.prepared.wide(self.engine.dialect))
+        found = self.engine.run(self.prepared.wide(self.engine))
         keys = found.select(range(max(len(self.question.keys), 1)))
         answers = {
             f"answer_{number}": pa.table(

@@ -19,14 +19,13 @@ from discreet.answer.limits import memory_of
 from discreet.answer.matches import Counted, Matches
 from discreet.answer.matches.of_release import OfRelease
 from discreet.answer.occurring import Occurring
-from discreet.answer.plan.base_tables import Layout, Table, base, describe, ends, needed
+from discreet.answer.plan.base_tables import Layout, base, describe, ends, needed
 from discreet.answer.prepared import Asking, Hurry, Prepared
 from discreet.answer.question.own import Own
-from discreet.engines import connect
+from discreet.engines.engine import Relation
 from discreet.errors import EngineError, QueryError, ReleaseError
 from discreet.release.layouts import layout_of
 from discreet.release.layouts.file import named
-from discreet.release.relations import load_file
 from discreet.release.release import Release
 from discreet.values.columns import ARROW
 
@@ -43,22 +42,19 @@ class Sealed:
         self._beside: list[str] = []
         self._estimators: dict[type[Estimator], Estimator] = {}
         self._closed = False
-        promise, resources = release.promise, release.manifest.resources
+        promise = release.promise
         self.left_out = LeftOut.of(promise)
-        self.engine = connect(groups=promise.groups, memory_limit=memory_of(release))
+        self.engine = release.attached(memory_of(release) if release.in_files else None)
         try:
-            for resource in resources:
-                load_file(self.engine, release.path, resource, keep=resource.format == "csv")
-            self._seen = self._look()
-            self.engine.seal(release.file(resource.name) for resource in resources)
+            self._seen = release.look()
             relations = layout_of(promise).relations(promise)
-            if any(resource.name == "labels" for resource in resources):
+            if any(resource.name == "labels" for resource in release.manifest.resources):
                 relations["labels"] = exp.select("*").from_(named("labels file"))
             self._base = base(relations)
             self.statistics = describe(self.engine, self._base, promise)
             self.matches = OfRelease(promise, self.statistics.types, self._ends)
             self.accelerator: Choice | None = None
-            if accelerate is not False:
+            if accelerate is not False and release.in_files:
                 self.accelerator = Choice(self.engine, release, must=accelerate is True)
         except BaseException:
             self.engine.close()
@@ -74,7 +70,7 @@ class Sealed:
         if self._closed:
             raise QueryError("the session is closed", hint="open the release again")
         try:
-            same = self._look() == self._seen
+            same = self.release.look() == self._seen
         except OSError:
             same = False
         if not same:
@@ -83,19 +79,13 @@ class Sealed:
                 hint="open it again, and check it with `discreet verify`",
             )
 
-    def _look(self) -> list[tuple[int, int, int]]:
-        """What tells whether a data file was written to or replaced: questions are answered from the files."""
-        resources = self.release.manifest.resources
-        found = (self.release.file(resource.name).stat() for resource in resources)
-        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
-
     def layout(self, matches: Matches) -> Layout:
         return Layout(self.promise.group, self.promise.sensitive, self._base, matches, self.left_out)
 
-    def files(self) -> dict[str, Table]:
+    def files(self) -> dict[str, Relation]:
         """The files as they lie in the folder of the release."""
         return {
-            f"{each.name} file": Table(
+            f"{each.name} file": Relation(
                 exp.select("*").from_(self.engine.scan(Path(each.path), each.kinds())), keep=each.format == "csv"
             )
             for each in self.release.manifest.resources
@@ -111,7 +101,7 @@ class Sealed:
         """Make tables that are little more than the files: `qit`, `st`."""
         self._make({name: self._base[name] for name in names})
 
-    def _make(self, tables: Mapping[str, Table]) -> None:
+    def _make(self, tables: Mapping[str, Relation]) -> None:
         for name, table in tables.items():
             if name not in self.made:
                 self.engine.load(name, table.query, keep=table.keep)
@@ -168,5 +158,5 @@ def computed() -> Iterator[None]:
     except EngineError as error:
         raise QueryError(
             f"the question cannot be computed: {error.message}",
-            hint="compare columns with values of their own type, or CAST them",
+            hint="compare columns with values of their own type, dates as '1999-12-31', or CAST them",
         ) from None

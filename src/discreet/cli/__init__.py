@@ -18,8 +18,10 @@ from discreet.cli import (
     init,
     inspect,
     learn,
+    move,
     publish,
     report,
+    reproduce,
     show,
     show_release,
     vault,
@@ -37,7 +39,8 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(inspect.inspect, init.init, compare.compare, publish.publish, show_release.show, ask.ask),
-    *(learn.learn, draw.draw, verify.verify, audit.audit, report.report, demo.demo),
+    *(learn.learn, draw.draw, verify.verify, move.load, move.dump, audit.audit),
+    *(report.report, reproduce.reproduce, demo.demo),
 )
 for command in COMMANDS:
     app.command(no_args_is_help=command is not demo.demo)(command)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import questions, show
+from discreet.cli.places import RELEASE, place
 from discreet.errors import DiscreetError
 from discreet.visible import in_a_line
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def ask(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", parser=place, help=RELEASE)],
     question: Annotated[
         str | None,
         typer.Argument(
@@ -26,6 +27,7 @@ def ask(
             " any, a terminal shows a prompt."
         ),
     ] = None,
+    name: Annotated[str | None, typer.Option("--release", help="Of a database: which of its releases.")] = None,
     file: Annotated[Path | None, typer.Option(help="Read the questions from this file.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the SQL that computes the answer, and do not run it.")
@@ -59,6 +61,8 @@ def ask(
     Several questions are answered one after another. One that is refused does not stop the others.
 
     Example: discreet ask releases/2026-11 "SELECT AVG(salary) FROM microdata WHERE age > 50"
+
+    Example: discreet ask postgresql://host/database --release patients "SELECT COUNT(*) FROM microdata"
     """
     import discreet
     from discreet.cli.asking import Asking
@@ -68,7 +72,7 @@ def ask(
     text = questions.given(question, file)
     asked = None if text is None else questions.split(text)
     tables = dict(_named(each) for each in table or ())
-    with discreet.open_release(release, memory_limit=memory_limit) as opened:
+    with discreet.open_release(release, release=name, memory_limit=memory_limit) as opened:
         asking = Asking(opened, generalized, estimator, tables, timeout or None)
         if asked is None:
             from discreet.cli.prompt import Prompt

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from discreet.answer import Answer
 from discreet.cli import show
-from discreet.learn.draws import STEPS
 from discreet.release.release import Release
 
 
@@ -23,8 +22,12 @@ class Asking:
 
     def answer(self, question: str) -> Answer:
         """Answer a question; on a terminal, a bar shows how far it is."""
-        fitted = "learned" in {self.estimator, self.release.promise.estimator}
-        with show.steps(1 + fitted * STEPS) as step:
+        steps = 1
+        if "learned" in {self.estimator, self.release.promise.estimator}:
+            from discreet.learn.draws import STEPS
+
+            steps += STEPS
+        with show.steps(steps) as step:
             step("answering")
             return self.release.ask(
                 question,

@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import attacks, show
 from discreet.cli import risks as figures
+from discreet.cli.places import RELEASE, place
 from discreet.errors import InputError
 from discreet.words import counted
 
@@ -26,7 +27,8 @@ MEANINGS = {
     "ncp_share": "the same, from 0 (all exact) to 1 (nothing told)",
     "il": "information loss of the average row: its shares, summed over columns",
     "dm": "discernibility: the squares of the sizes of groups",
-    "rce": "error of sensitive values rebuilt row by row",
+    "rce": "error of rows rebuilt from the release",
+    "value_rce": "the same of sensitive values alone, were the other columns known",
     "largest_share": "the largest share of a group that holds one sensitive value",
 }
 
@@ -39,7 +41,9 @@ class Insertions(StrEnum):
 
 
 def audit(
-    releases: Annotated[list[Path], typer.Argument(help="The folder of a release, or of several, oldest first.")],
+    releases: Annotated[
+        list[Path], typer.Argument(metavar="RELEASES...", parser=place, help=RELEASE + " Or several, oldest first.")
+    ],
     metrics: Annotated[
         bool,
         typer.Option("--metrics", help="Show how much each release blurs; for a single release this is always shown."),
@@ -135,10 +139,10 @@ def _measure(release: Path, truth: Path | None, *, json: bool) -> None:
     from dataclasses import asdict
 
     import discreet
-    from discreet.audit.attacks import minimality
     from discreet.audit.attacks.attack import Given
     from discreet.audit.attacks.learner import Learner
-    from discreet.learn.draws import STEPS
+    from discreet.audit.guessing.learned import STEPS
+    from discreet.audit.replay import minimality
     from discreet.release.groups import PUBLICATIONS
 
     opened = discreet.open_release(release)
@@ -158,7 +162,7 @@ def _measure(release: Path, truth: Path | None, *, json: bool) -> None:
                 "supposing": cuts.supposing,
             }
         if guessed is not None:
-            told["learner"] = {"people": guessed.people, **_guessers(guessed), "fit": guessed.details["fit"]}
+            told["learner"] = {"people": guessed.people, **_guessers(guessed)}
         show.as_json({"release": release, "metrics": found, **told})
         return
     _print_metrics(release, found)
@@ -192,8 +196,7 @@ def _print_guessed(found: Success) -> None:
         [n, what, *(f"{x:.1%}" for x in (rates[n].share, rates[n].low, rates[n].high))] for n, what in guessers.items()
     ]
     show.as_table(["guesser", "who guesses", "right", "from", "to"], rows, left=2)
-    for line in (*found.details["fit"].notes, show.STEWARD):
-        print(f"\n{line}")
+    print(f"\n{show.STEWARD}")
 
 
 def _compare(

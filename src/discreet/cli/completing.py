@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from discreet.release.summary import in_sql
 from discreet.visible import STEERING
 
 WORDS = (
@@ -48,7 +49,7 @@ class Completion:
             known = () if _closed(typed) else (*self.columns, *self.tables)
             return start, _fitting(typed, [_quoted(name, '"') for name in known])
         words = [word.lower() for word in WORDS] if typed.islower() else WORDS
-        return start, _fitting(typed, [*map(_name, self.columns), *map(_name, self.tables), *words])
+        return start, _fitting(typed, [*map(in_sql, (*self.columns, *self.tables)), *words])
 
     def _column(self, pieces: Iterable[str]) -> str | None:
         """The column that was named last."""
@@ -63,7 +64,11 @@ class Completion:
 def _fitting(typed: str, known: Iterable[str]) -> list[str]:
     """What starts with what was typed; nothing that would steer a terminal."""
     start = typed.lower()
-    return [each for each in known if each.lower().startswith(start) and not STEERING.search(each) and "\n" not in each]
+    return [
+        each
+        for each in known
+        if each.lower().startswith((start, f'"{start}')) and not STEERING.search(each) and "\n" not in each
+    ]
 
 
 def _closed(typed: str) -> bool:
@@ -72,8 +77,3 @@ def _closed(typed: str) -> bool:
 
 def _quoted(text: str, sign: str) -> str:
     return sign + text.replace(sign, sign * 2) + sign
-
-
-def _name(name: str) -> str:
-    """A column as SQL takes it."""
-    return name if re.fullmatch(r"[a-zA-Z_]\w*", name, re.ASCII) else _quoted(name, '"')

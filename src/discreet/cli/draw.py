@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
+from discreet.cli.places import RELEASE, place
 from discreet.cli.publish import Form
 from discreet.visible import in_a_line
 
 
 def draw(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", parser=place, help=RELEASE)],
     to: Annotated[Path, typer.Option(help="The folder to make; it must not exist.")],
     tables: Annotated[int, typer.Option(help="How many plausible tables.")] = 20,
     form: Annotated[Form, typer.Option("--format", help="The format of the files.")] = Form.parquet,

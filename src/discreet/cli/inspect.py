@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import show
-from discreet.errors import InputError
+from discreet.errors import DiscreetError, InputError, ProblemsError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -51,14 +52,19 @@ def inspect(
             profile = table.inspect(
                 quasi=names, sensitive=sensitive or meant.sensitive, person=meant.person, harmless=meant.harmless or ()
             )
+            found = () if policy is None else _problems(table, policy)
     if json:
-        show.as_json(profile)
+        show.as_json({**asdict(profile), "problems": [show.about(each) for each in found]})
         return
     for part in summary(profile):
         if isinstance(part, str):
             print(part)
         else:
             show.as_table(part.columns, part.rows, left=part.left)
+    if found:
+        print("\nBefore the table can be published:")
+        for problem in found:
+            print(f"  {problem}".replace("\n", "\n  "))
     if not profile.quasi:
         print("\nNext: --quasi with the columns an outsider may know, --sensitive with the one to protect")
         print("  or: discreet init FILE, which drafts a policy")
@@ -75,6 +81,25 @@ def _read(file: Path, meant: Meant, excel: Mapping[str, Any], policy: Path | Non
             raise
         init = f"`discreet init {quote(str(file))}` writes a policy that says how the file is written"
         raise InputError(error.message, hint=f"{init}; then inspect with --policy policy.toml") from None
+
+
+def _problems(table: Table, policy: Path) -> tuple[DiscreetError, ...]:
+    """What `publish` would say of the table under the policy."""
+    from contextlib import ExitStack
+
+    from discreet.publication.prepare import prepare
+    from discreet.publication.source import opened_under
+    from discreet.values.random import RandomSource
+
+    try:
+        with ExitStack() as opened:
+            _, rules = opened_under(table, policy, opened)
+            prepare(table, rules, RandomSource())
+    except ProblemsError as error:
+        return error.problems
+    except DiscreetError as error:
+        return (error,)
+    return ()
 
 
 def _listed(given: str, names: Collection[str]) -> list[str]:

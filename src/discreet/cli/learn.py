@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
+from discreet.cli.places import RELEASE, place
 from discreet.visible import in_a_line
 
 
 def learn(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", parser=place, help=RELEASE)],
     tables: Annotated[int, typer.Option(help="How many plausible tables.")] = 20,
     to: Annotated[
         Path | None, typer.Option(help="The folder to make; it must not exist. Default: RELEASE-plausible.")

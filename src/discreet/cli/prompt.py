@@ -20,7 +20,7 @@ from discreet.cli.asking import Asking
 from discreet.cli.completing import Completion
 from discreet.cli.questions import is_complete, split
 from discreet.errors import DiscreetError, QueryError
-from discreet.release.summary import columns, sentences
+from discreet.release.summary import columns, naming, sentences
 from discreet.visible import in_a_line
 from discreet.words import nearest
 
@@ -116,6 +116,8 @@ class Prompt:
     def _columns(self, _: str) -> None:
         rows = [[*each, self._examples(each.name)] for each in columns(self.asking.release.manifest)]
         show.as_table(["column", "type", "role", "values"], rows, left=4)
+        if told := naming(row[0] for row in rows):
+            print(told)
 
     def _explain(self, question: str) -> None:
         if not (question or self.last):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import show
+from discreet.cli.places import place
 from discreet.visible import in_a_line
 
 
@@ -21,9 +22,27 @@ class Form(StrEnum):
 
 
 def publish(
-    file: Annotated[Path, typer.Argument(help="A .csv, .csv.gz, .parquet or .xlsx file.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", parser=place, help="A .csv, .csv.gz, .parquet or .xlsx file, or postgresql://host/database."
+        ),
+    ],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file.")],
-    to: Annotated[Path, typer.Option(help="The folder to make; it must not exist.")],
+    to: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", parser=place, help="The folder to make; it must not exist. Or postgresql://host/database."
+        ),
+    ],
+    table: Annotated[str | None, typer.Option(help="Of a database: the table, as schema.table.")] = None,
+    query: Annotated[str | None, typer.Option(help="Of a database: a SELECT instead of a table.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--release", help="Into a database: the name of the release there, a new schema.")
+    ] = None,
+    grant: Annotated[
+        list[str] | None, typer.Option(help="Into a database: a role that may read the release; may be repeated.")
+    ] = None,
     public: Annotated[
         Path | None, typer.Option(help="For a join: a table that lists people of the same kind, .csv or .parquet.")
     ] = None,
@@ -62,6 +81,8 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-11
 
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-12 --earlier releases/2026-11
+
+    Example: discreet publish postgresql://host/db --table clinic.patients --policy policy.toml --to releases/2026-12
     """
     import discreet
     from discreet.publication import PUBLICATIONS
@@ -72,11 +93,14 @@ def publish(
     with show.warnings(), show.steps(1 + len(STEPS) + learning) as step:
         step("reading")
         with ExitStack() as opened:
-            table, rules = opened_under(file, policy, opened, memory_limit=memory_limit)
+            source = _opened(file, opened, table=table, query=query, memory_limit=memory_limit)
+            rows, rules = opened_under(source, policy, opened, memory_limit=memory_limit)
             release = discreet.publish(
-                table,
+                rows,
                 rules,
                 to=to,
+                release=name,
+                grant=grant or (),
                 public=public,
                 earlier=earlier or (),
                 seed=seed,
@@ -87,15 +111,16 @@ def publish(
                 holdout_to=holdout_to,
                 progress=step,
             )
+    place_of = getattr(release, "address", to)
     left_out, suppressed = release.withheld, release.suppressed
     if json:
         warned = [show.warning(each) for each in release.warnings]
         told = {"withheld": left_out, "suppressed": suppressed, "warnings": warned}
-        show.as_json({"release": to, **told, "promise": release.promise.model_dump(exclude_none=True)})
+        show.as_json({"release": place_of, **told, "promise": release.promise.model_dump(exclude_none=True)})
         return
     promise = release.promise
     first, *more = PUBLICATIONS[promise.publication].told(promise)
-    print(f"{to}: {first}")
+    print(f"{place_of}: {first}")
     for line in more:
         print(f"  {line}")
     if promise.plausible is not None:
@@ -115,3 +140,12 @@ def publish(
         print(f"  suppressed: {suppressed:,} rows that fit no group (this count is not in the release)")
     if not promise.for_publication:
         print("  made with a seed: NOT FOR PUBLICATION")
+
+
+def _opened(file: Any, opened: ExitStack, *, table: str | None, query: str | None, memory_limit: str | None) -> Any:
+    """A file as it is, which the policy says how to read; or rows of a database."""
+    import discreet
+
+    if isinstance(file, Path) and table is None and query is None:
+        return file
+    return opened.enter_context(discreet.read(file, table=table, query=query, memory_limit=memory_limit))

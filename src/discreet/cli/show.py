@@ -7,13 +7,13 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, QueryError, UnacceptedError
+from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, ProblemsError, QueryError, UnacceptedError
 from discreet.visible import STEERING, in_a_cell, visible
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def about(error: DiscreetError) -> dict[str, Any]:
         told["mistakes"] = [
             {"key": mistake.key, "line": mistake.line, "message": mistake.message} for mistake in error.mistakes
         ]
+    if isinstance(error, PolicyError | ProblemsError):
+        told["problems"] = [about(each) for each in error.problems]
     if isinstance(error, QueryError):
         told["instead"] = error.instead or None
     if isinstance(error, UnacceptedError):
@@ -175,8 +177,11 @@ def steps(total: int) -> Iterator[Step]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from discreet.cli.compiling import Compiling
+
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=_terminal(sys.stderr)), transient=True) as bar:
+    console = Console(file=_terminal(sys.stderr))
+    with closing(Compiling()) as compiling, Progress(*columns, compiling, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=total + 1)
 
         def step(name: str) -> None:

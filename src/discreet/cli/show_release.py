@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show as printed
+from discreet.cli.places import RELEASE, place
 
 
 def show(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", parser=place, help=RELEASE)],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a release is: its columns, what it promises, its files, and a question that it answers.
@@ -22,7 +23,7 @@ def show(
     Example: discreet show releases/2026-11
     """
     import discreet
-    from discreet.release.summary import columns, example, sentences
+    from discreet.release.summary import columns, example, naming, sentences
 
     opened = discreet.open_release(release)
     manifest, question = opened.manifest, example(opened.manifest)
@@ -43,6 +44,8 @@ def show(
         [[each.path, ", ".join(each.table.names()), f"{opened.bytes(each.name):,}"] for each in manifest.resources],
         left=2,
     )
+    if odd := naming((*opened.promise.columns, opened.promise.table)):
+        print(f"\n{odd}")
     print(f"\nAsk it, for example:\n  discreet ask {release} {_quoted(question)}")
 
 

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
+from discreet.cli.places import RELEASE, place
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", parser=place, help=RELEASE)],
     earlier: Annotated[
         list[Path] | None,
         typer.Option(help="Where earlier releases of a sequence are, if not beside this one; may be repeated."),

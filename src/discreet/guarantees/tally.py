@@ -15,17 +15,24 @@ Counted = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int
 
 
 @nb.njit(cache=True, nogil=True)
+def _add_up(counts: npt.NDArray[np.int64]) -> None:
+    for i in range(1, counts.size):
+        counts[i] += counts[i - 1]
+
+
+@nb.njit(cache=True, nogil=True)
 def tally(groups: npt.NDArray[np.int32], values: npt.NDArray[Any]) -> Counted:
     """The (group, value, count) that occur, ordered by group and value; and the size of every group."""
-    n = groups.size
-    next_of_value = np.zeros(values.max() + 2, np.int64)
-    next_of_group = np.zeros(groups.max() + 2, np.int64)
+    n, most, last = groups.size, 0, 0
+    for row in range(n):
+        most, last = max(most, int(values[row])), max(last, int(groups[row]))
+    next_of_value, next_of_group = np.zeros(most + 2, np.int64), np.zeros(last + 2, np.int64)
     for row in range(n):
         next_of_value[values[row] + 1] += 1
         next_of_group[groups[row] + 1] += 1
-    next_of_value = np.cumsum(next_of_value)
+    _add_up(next_of_value)
     sizes = next_of_group[1:].copy()
-    next_of_group = np.cumsum(next_of_group)
+    _add_up(next_of_group)
     by_value = np.empty(n, np.int32)
     for row in range(n):
         by_value[next_of_value[values[row]]] = groups[row]

@@ -44,6 +44,8 @@ def learn(
     """
     check_tables(tables)
     opened = release if isinstance(release, Release) else open_release(release)
+    if to is None and not opened.in_files:
+        raise ReleaseError("a release in a database has no folder beside it", hint="name the new folder with `to`")
     if opened.promise.plausible is not None:
         raise ReleaseError(
             f"`{opened.path}` carries {opened.promise.plausible.tables} plausible tables already",

@@ -144,7 +144,9 @@ def _files(values: Mapping[str, Any]) -> Iterator[Mistake]:
             continue
         for key in given:
             if key not in keys:
-                yield Mistake(f"{table}.{key}", f"is not a key of `{table}`; {nearest(str(key), keys)}")
+                elsewhere = f"it is one of the policy: write the line above `[{table}]`"
+                advice = elsewhere if key in KEYS else nearest(str(key), keys)
+                yield Mistake(f"{table}.{key}", f"is not a key of `{table}`; {advice}")
         yield from (Mistake(f"{table}.{key}", wrong) for key, wrong in faults(given))
 
 

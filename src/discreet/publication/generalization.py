@@ -1,29 +1,27 @@
 """Generalization: of a group, the box that its rows lie in, and beside it their sensitive values.
 
 Rows of a group show the same box, so they are written from the group's counts alone (see `groups`): nothing of a row
-is looked at again, and whoever has groups needs no rows. Cost: one sort by group and value.
+is looked at again, and whoever has groups needs no rows. Cost: linear, since counts stand by group and value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
-from discreet.engines import connect
-from discreet.engines.dialect import repeat_rows
 from discreet.publication.draft import Draft
 from discreet.publication.groups import Boxes, Groups, field_of, sides
 from discreet.publication.publication import Publication
 from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import FieldSpec, TableSpec
-from discreet.release.rows import ascending, number, store_rows
+from discreet.release.rows import number, store_rows
 from discreet.release.write import FileToWrite
+from discreet.values.buffers import array, numbers
 from discreet.values.names import fresh
+
+SOME = 1 << 17  # counts that are written out at a time
 
 
 def files(groups: Groups) -> Sequence[FileToWrite]:
@@ -31,7 +29,8 @@ def files(groups: Groups) -> Sequence[FileToWrite]:
     policy, shown = groups.policy, groups.boxes.fields()
     value = field_of(policy.sensitive_column, groups.sensitive.domain.type)
     table = TableSpec(fields=(*shown, number(fresh("group", policy.columns)), value))
-    generalized = FileToWrite("generalized", table, lambda path: _store(groups, [field.name for field in shown], path))
+    names = [field.name for field in shown]
+    generalized = FileToWrite("generalized", table, lambda path: store_rows(_rows(groups, names), path))
     return [generalized, *labels_file(groups.boxes), *_people_file(groups.people)]
 
 
@@ -49,21 +48,21 @@ def labels_file(boxes: Boxes) -> Sequence[FileToWrite]:
     return [FileToWrite("labels", spec, lambda path: store_rows(boxes.labels(), path))] if boxes.labelled else []
 
 
-def _store(groups: Groups, names: Sequence[str], path: Path) -> None:
-    """Write as many rows as each group has of each value, with the group's box on each."""
-    group, value, count = groups.counts().column_names
-    numbers = np.arange(1, groups.histograms.sizes.size + 1, dtype=np.int32)
-    with closing(connect(private=True)) as engine:
-        columns = [*groups.boxes.columns(), pa.array(numbers)]
-        engine.load("boxes", pa.table(columns, names=[*names, group]), keep=False)
-        engine.load("counts", groups.counts(), keep=False)
-        shown = [exp.column(name, table="boxes", quoted=True) for name in (*names, group)]
-        times = repeat_rows(exp.column(count, table="counts", quoted=True))
-        same = exp.EQ(this=shown[-1].copy(), expression=exp.column(group, table="counts", quoted=True))
-        values = exp.column(value, table="counts", quoted=True)
-        rows = exp.select(*shown, values, exp.alias_(times, "copy")).from_("counts").join("boxes", on=same)
-        query = exp.select(*(exp.column(name, quoted=True) for name in (*names, group, value)))
-        engine.store(query.from_(rows.subquery("rows")).order_by(*map(ascending, (group, value))), path)
+def _rows(groups: Groups, names: Sequence[str]) -> pa.RecordBatchReader:
+    """As many rows as each group has of each value, with the group's box on each, some at a time."""
+    counts, boxes = groups.counts().combine_chunks(), groups.boxes.columns()
+    group, value, count = counts.column_names
+    types = [*(column.type for column in boxes), counts[group].type, counts[value].type]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for part in counts.to_batches(max_chunksize=SOME):
+            entries = np.repeat(np.arange(len(part)), numbers(part[count]))
+            box = array(numbers(part[group])[entries] - 1)
+            own = (part[name].take(array(entries)) for name in (group, value))
+            columns = [*(column.take(box) for column in boxes), *own]
+            yield pa.RecordBatch.from_arrays(columns, names=[*names, group, value])
+
+    return pa.RecordBatchReader.from_batches(pa.schema(zip((*names, group, value), types, strict=True)), batches())
 
 
 def _groups(draft: Draft) -> Groups:
@@ -75,6 +74,6 @@ PUBLICATION = Publication(
     lambda draft: files(_groups(draft)),
     members=lambda draft: {"boxes": sides(draft.policy, draft.axes)},
     partition=lambda _: "mondrian",
-    compared=("mondrian", "topdown", "full_domain"),
+    compared=("compact", "mondrian", "topdown", "full_domain"),
     boxed=True,
 )

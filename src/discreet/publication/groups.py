@@ -127,9 +127,13 @@ class Extents:
 
     def _texts(self) -> Iterator[str]:
         values = [str(text) for text in self.axis.codes.domain.cast(pa.string()).to_pylist()]
-        for codes, missing in zip(self.sets, self.absent, strict=True):
-            named: list[str | None] = [values[code] for code in codes]
-            yield json.dumps([*named, *([None] if missing else [])], ensure_ascii=False)
+        known = dict[tuple[bytes, bool], str]()  # many groups hold the same
+        for codes, missing in zip(self.sets, self.absent.tolist(), strict=True):
+            held = codes.tobytes(), missing
+            if held not in known:
+                named: list[str | None] = [values[code] for code in codes]
+                known[held] = json.dumps([*named, *([None] if missing else [])], ensure_ascii=False)
+            yield known[held]
 
     def meanings(self) -> Iterator[tuple[str, str | None]]:
         """Each label that is shown, with each value it stands for."""

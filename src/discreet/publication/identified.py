@@ -22,7 +22,7 @@ REALLY = (
     "if every row is nevertheless another person (many share a surname), list {it} in `drop`, and it stays unpublished"
 )
 TWICE = "remove rows that are in the table twice by mistake; "
-PERSON = 'set person = "{}" (in place of identifiers) if it tells people apart: then groups count people; or '
+PERSON = 'set person = "{}" (in place of identifiers) if it tells people apart: then groups count people{}; or '
 
 
 def check_identified(table: Table, policy: Policy) -> None:
@@ -49,13 +49,35 @@ def check_identified(table: Table, policy: Policy) -> None:
     if people < rows:
         twice = rows - _different(table, policy)
         copies = f" ({counted(twice, 'row repeats', 'rows repeat')} another in every column)" if twice else ""
+        person = "" if several else PERSON.format(policy.identifiers[0], _then(table, policy))
         raise InputError(
             f"{what} {'repeat, taken together' if several else 'repeats'}: {rows:,} rows are of"
             f" {counted(people, 'person', 'people')}{copies}. Groups would count rows and not people, and what is"
             " promised of people would not be true",
-            hint=f"{TWICE if twice else ''}{'' if several else PERSON.format(policy.identifiers[0])}"
-            f"publish one row per person; {really}",
+            hint=f"{TWICE if twice else ''}{person}publish one row per person; {really}",
         )
+
+
+def _then(table: Table, policy: Policy) -> str:
+    """What else to do if the identifier becomes the person: quasi-identifiers must not differ between their rows."""
+    rows = table.select([*policy.identifiers, *policy.quasi], present=present(policy)).subquery("rows")
+    each = exp.select().from_(rows).group_by(exp.column(policy.identifiers[0], quoted=True))
+    for i, name in enumerate(policy.quasi):
+        each = each.select(exp.alias_(_values(exp.column(name, quoted=True)), f"values_{i}"))
+    differ = (exp.CountIf(this=exp.column(f"values_{i}") > 1) for i in range(len(policy.quasi)))
+    people = _figures(table, exp.select(*differ).from_(each.subquery("people")))
+    names = [f"`{name}`" for name, several in zip(policy.quasi, people, strict=True) if several]
+    if not names:
+        return ""
+    they, it = ("differ", "them") if len(names) > 1 else ("differs", "it")
+    what = f"{', '.join(names)} {they} between the rows of a person"
+    return f" ({what}: make {it} the same in all of these, or list {it} in `drop`)"
+
+
+def _values(column: exp.Column) -> exp.Expr:
+    """How many values a column has in the rows of a person; that it is missing is one."""
+    missing = exp.Max(this=exp.cast(column.copy().is_(exp.null()), exp.DType.INT))
+    return exp.Add(this=exp.Count(this=exp.Distinct(expressions=[column])), expression=missing)
 
 
 def _different(table: Table, policy: Policy) -> int:

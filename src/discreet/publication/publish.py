@@ -10,35 +10,35 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from discreet.engines import Address
 from discreet.errors import DiscreetWarning, InputError, InternalError
-from discreet.guarantees import Guarantee, Histograms, Scale, needed
+from discreet.guarantees import Histograms
 from discreet.guarantees.dominance import largest_share
 from discreet.guarantees.harmless import as_told, harmless
 from discreet.partition import PARTITIONS
 from discreet.policy import Given, Policy
 from discreet.policy.about import members
 from discreet.publication import PUBLICATIONS
-from discreet.publication.axes import Axis, axes, present
-from discreet.publication.default import settled
+from discreet.publication.axes import Axis, axes
 from discreet.publication.draft import Draft, Grouped, Prepared
 from discreet.publication.earlier import doubts as earlier_doubts
 from discreet.publication.earlier import opened as opened_earlier
 from discreet.publication.earlier import watched
 from discreet.publication.holdout import checked as checked_holdout
 from discreet.publication.holdout import parted
-from discreet.publication.identified import check_identified
-from discreet.publication.people import People
+from discreet.publication.prepare import nothing, prepare, promised
 from discreet.publication.source import opened_under, opened_with
 from discreet.release import FORMAT, Release
+from discreet.release.database import check_place, load
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
 from discreet.release.write import Extend, Watch, free, write
+from discreet.scratch import workplace
 from discreet.table import Table
 from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
@@ -55,7 +55,9 @@ def publish(
     table: Any,
     policy: Given,
     *,
-    to: str | Path,
+    to: str | Path | Address,
+    release: str | None = None,
+    grant: Sequence[str] = (),
     public: Any = None,
     earlier: Sequence[str | Path | Release] = (),
     seed: int | None = None,
@@ -69,6 +71,8 @@ def publish(
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
 
     The policy is a `Policy`, the path of a TOML file, or a dictionary with the same keys.
+    If `to` is the URL of a database, the release is put there under the name `release`, for roles to read that it is
+    granted to (`grant`); its files are made and verified in a private folder first.
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
     ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
     tables are added, drawn from the other files of the release alone. A `holdout` of 0.1 leaves out a tenth of the
@@ -79,7 +83,28 @@ def publish(
     warned about (`DiscreetWarning`), unless the policy accepts it; if `strict`, it stops the release.
     `progress` is told each of `STEPS` as it starts, and of `learning` after `writing` if there is any.
     """
-    free(Path(to))
+    if (address := Address.of(to, release)) is not None:
+        check_place(address, grant)
+        with workplace() as folder:
+            made = publish(
+                table,
+                policy,
+                to=folder / "release",
+                public=public,
+                earlier=earlier,
+                seed=seed,
+                strict=strict,
+                format=format,
+                plausible=plausible,
+                holdout=holdout,
+                holdout_to=holdout_to,
+                progress=progress,
+            )
+            return load(made, address, grant=grant)
+    if release is not None or grant:
+        raise InputError("a folder has no name and no roles", hint="leave them out, or publish into a database")
+    to = Path(cast("str | Path", to))
+    free(to)
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`", hint="expected one of: `parquet`, `csv`")
     with ExitStack() as opened:
@@ -93,7 +118,7 @@ def publish(
             )
         extend = None if plausible is None else _extension(plausible, policy, progress)
         secret, before = RandomSource(seed), opened_earlier(earlier, policy)
-        left_out = checked_holdout(holdout, holdout_to, policy, Path(to))
+        left_out = checked_holdout(holdout, holdout_to, policy, to)
         if holdout is not None and left_out is not None:
             private = opened.enter_context(parted(private, policy, holdout, secret, left_out))
         others = None if public is None else opened_with(public, policy.csv, policy.excel, opened)
@@ -106,11 +131,11 @@ def publish(
         for check in (*BEFORE, *([formulas] if format == "csv" else [])):
             doubts += check(prepared)
         progress("grouping")
-        made = draft(prepared, PUBLICATIONS[policy.publication].group(prepared))
+        drafted = draft(prepared, PUBLICATIONS[policy.publication].group(prepared))
         for check_groups in AFTER:
-            doubts += check_groups(made)
+            doubts += check_groups(drafted)
         warned = judged(doubts, policy, strict=strict)
-        written = _write(made, to=Path(to), format=format, progress=progress, watch=watched(before), extend=extend)
+        written = _write(drafted, to=to, format=format, progress=progress, watch=watched(before), extend=extend)
         return replace(written, warnings=warned)
 
 
@@ -121,18 +146,6 @@ def _extension(tables: int, policy: Policy, progress: Callable[[str], None]) -> 
 
     check_shows_rows(policy.publication)
     return extension(tables, progress=progress)
-
-
-def prepare(table: Table, policy: Policy, secret: RandomSource, *, public: Table | None = None) -> Prepared:
-    """Encode the sensitive values of a table that fits its policy; raise if no partition could keep the guarantee."""
-    sensitive = _sensitive(table, policy)
-    people = None if policy.person is None else People.of(table, policy, secret)
-    if people is None:
-        check_identified(table, policy)
-    guarantee = _promised(policy, sensitive)
-    of_values = PUBLICATIONS[policy.publication].of_values(policy, guarantee)
-    of_values.feasible(sensitive.counts(), policy.sensitive or "", sensitive.value)
-    return Prepared(table, settled(policy, sensitive, guarantee), sensitive, guarantee, secret, public, people)
 
 
 def grouped(table: Table, policy: Policy, secret: RandomSource) -> npt.NDArray[np.int32]:
@@ -157,8 +170,8 @@ def publish_groups(
 
     A policy without a sensitive column needs no codes of it.
     """
-    sensitive = _nothing(groups.size) if sensitive is None else sensitive
-    prepared = Prepared(table, policy, sensitive, _promised(policy, sensitive), secret or RandomSource())
+    sensitive = nothing(groups.size) if sensitive is None else sensitive
+    prepared = Prepared(table, policy, sensitive, promised(policy, sensitive), secret or RandomSource())
     made = draft(prepared, Grouped(groups, quasi))
     return _write(made, to=to, format=format, progress=progress, cuts=None)  # nobody knows how they were made
 
@@ -175,7 +188,7 @@ def draft(prepared: Prepared, grouped: Grouped) -> Draft:
         quasi = [axis.kept(kept) for axis in quasi]
     histograms = Histograms.of(groups, sensitive.codes)
     # what is promised may be about all rows that are published: those that were left out are none of them
-    if not publication.of_values(policy, _promised(policy, sensitive)).holds(histograms).all():
+    if not publication.of_values(policy, promised(policy, sensitive)).holds(histograms).all():
         raise InternalError(f"the partition `{policy.grouping}` broke the guarantee; nothing was published")
     people = prepared.people
     if people is not None and not people.holds(groups, histograms, prepared.guarantee):
@@ -243,41 +256,6 @@ def _fits_csv(table: Table, policy: Policy) -> None:
                 f"the column `{name}` of type {table[name].type} cannot be read back exactly from CSV",
                 hint="publish as Parquet",
             )
-
-
-def _sensitive(table: Table, policy: Policy) -> Codes:
-    if table.rows == 0:
-        raise InputError("the table has no rows", hint="there is nothing to publish")
-    if policy.sensitive is None:
-        return _nothing(table.rows)
-    codes = table.codes(policy.sensitive, present=present(policy))
-    if codes.missing and policy.missing_sensitive == "error":
-        raise InputError(
-            f"the sensitive column `{policy.sensitive}` has {codes.counts()[-1]:,} missing values",
-            hint='set missing_sensitive = "withhold" to leave those rows out'
-            + ("" if "scale" in needed(policy.guarantee) else ', or "value" to publish them as a value of their own'),
-        )
-    if codes.codes.size == 0:
-        raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
-    real = PUBLICATIONS[policy.publication].numeric and pa.types.is_floating(codes.domain.type)
-    if real and not np.isfinite(codes.domain.to_numpy()).all():
-        raise InputError(
-            f"the sensitive column `{policy.sensitive}` holds infinite values", hint="leave those rows out"
-        )
-    return codes
-
-
-def _nothing(rows: int) -> Codes:
-    """The codes of a sensitive column that is not there: every value is missing."""
-    return Codes(np.zeros(rows, np.int32), pa.array([], pa.int32()), missing=True)
-
-
-def _promised(policy: Policy, sensitive: Codes) -> Guarantee:
-    """The guarantee of a policy, about the sensitive column of the rows that are published."""
-    needs = needed(policy.guarantee)
-    scale = Scale.of(sensitive.domain, policy.sensitive_column) if "scale" in needs else None
-    spared = harmless(policy.harmless, sensitive, policy.sensitive or "")
-    return Guarantee.of(policy.guarantee, scale, sensitive.counts() if "population" in needs else None, spared)
 
 
 def _of_chance(draft: Draft) -> dict[str, Any]:

@@ -7,14 +7,16 @@ Claim: looks_are_of_every_value — a column looks like something only if every 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from discreet.table.digits import WHOLE, grouped, is_like, number
 from discreet.values.toml import as_toml
+from discreet.values.written import THOUSANDS
 
 if TYPE_CHECKING:
     from discreet.table.table import Table
@@ -24,27 +26,57 @@ MARKS = (
     *("k.a.", "k. a.", "x"),
 )
 FIRST = 1_000  # values
-_MARK = "|".join(mark.replace(".", r"\.").replace("?", r"\?") for mark in MARKS)
-_WHOLE = r"[+-]?(0|[1-9]\d*)"
-_GROUPED = r"[+-]?[1-9]\d{0,2}(\.\d{3})+"
+_MARK = "|".join(mark.replace(".", r"\.").replace("?", r"\?") for mark in ("", *MARKS))
 _DAY, _MONTH = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[012])"
-# Every value must match the first pattern, and some value each of the others.
-_PATTERNS: Mapping[str, tuple[str, ...]] = {
-    "comma": (rf"{_WHOLE}(,\d+)?", rf"{_WHOLE},\d+"),
-    "grouped": (rf"({_WHOLE}|{_GROUPED})(,\d+)?", rf"{_GROUPED}(,\d+)?"),
-    "marked": (rf"{_WHOLE}(\.\d+)?|{_MARK}", rf"{_WHOLE}(\.\d+)?", _MARK),
-    "marked comma": (rf"{_WHOLE}(,\d+)?|{_MARK}", rf"{_WHOLE},\d+", _MARK),
-    "marked grouped": (rf"({_WHOLE}|{_GROUPED})(,\d+)?|{_MARK}", rf"{_GROUPED}(,\d+)?", _MARK),
-    **{f"DD{sign}MM{sign}YYYY": (rf"{_DAY}\{sign}{_MONTH}\{sign}\d{{4}}",) for sign in "./-"},
-    **{f"MM{sign}DD{sign}YYYY": (rf"{_MONTH}\{sign}{_DAY}\{sign}\d{{4}}",) for sign in "./-"},
-    "YYYY/MM/DD": (rf"\d{{4}}/{_MONTH}/{_DAY}",),
-}
+_BETWEEN = {".": "points", ",": "commas", "'": "apostrophes", "\u2019": "apostrophes"}  # the others are spaces
 
-_NUMBERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
-    "comma": ("numbers with a decimal comma", {"decimal": ","}),
-    "grouped": ("numbers with points between thousands", {"decimal": ",", "thousands": "."}),
-    "marked": ("numbers", {}),
-}
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A way of writing values: every value matches `every`, some value each of `some`, and `keys` read them."""
+
+    like: str
+    keys: Mapping[str, Any]
+    every: str
+    some: tuple[str, ...] = ()
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        return self.every, *self.some
+
+    def beside_marks(self) -> Style:
+        """The same, where some fields are marks for no value."""
+        every = f"{self.every}|{_MARK}"
+        return replace(
+            self, every=every, some=(*(self.some or (self.every,)), _MARK), keys={**self.keys, "missing": []}
+        )
+
+
+def _thousands(sign: str, decimal: str) -> Style:
+    """Numbers with a sign between thousands. That their decimals have a comma must be seen, but where it must be."""
+    some = (rf"{grouped(sign)}(\{decimal}\d+)?", *([r".*,\d+"] if decimal == "," and sign != "." else []))
+    keys = {**({"decimal": ","} if decimal == "," else {}), "thousands": sign}
+    what = _BETWEEN.get(sign, "spaces")
+    return Style(f"numbers with {what} between thousands", keys, number(decimal, sign), some)
+
+
+def _dates(pattern: str, sign: str) -> Style:
+    parts = {"DD": _DAY, "MM": _MONTH, "YYYY": r"\d{4}"}
+    return Style(
+        "dates", {"dates": pattern.replace(" ", sign)}, rf"\{sign}".join(map(parts.__getitem__, pattern.split()))
+    )
+
+
+_NUMBERS = (
+    Style("numbers with a decimal comma", {"decimal": ","}, number(","), (rf"{WHOLE},\d+",)),
+    *(_thousands(sign, decimal) for sign in THOUSANDS for decimal in ".," if sign != decimal),
+)
+_DATES = (
+    *(_dates(pattern, sign) for pattern in ("DD MM YYYY", "MM DD YYYY") for sign in "./-"),
+    _dates("YYYY MM DD", "/"),
+)
+_PLAIN = Style("numbers", {}, number("."))
+_STYLES = (*_NUMBERS, *_DATES, *(style.beside_marks() for style in (_PLAIN, *_NUMBERS, *_DATES)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,51 +100,49 @@ def looks(table: Table, names: Sequence[str] | None = None) -> Iterator[Look]:
     """What columns of text look like, of all columns or of some; those that look like text are left out."""
     for name in names or table.names():
         if table[name].kind == "string":
-            like = _like(table, name, _PATTERNS, FIRST)
+            like = _like(table, name, _STYLES, FIRST)
             if like and (like := _like(table, name, like, None)):
                 yield _look(table, name, like)
 
 
-def _like(table: Table, name: str, tried: Collection[str], most: int | None) -> list[str]:
-    """Those of some patterns that every value matches, or each of the first that are found."""
-    counts = [_matching(name, pattern) for look in tried for pattern in _PATTERNS[look]]
-    values = exp.select(exp.column(name, quoted=True)).distinct().from_(table.select([name]).subquery("rows"))
-    held = exp.Count(this=exp.column(name, quoted=True))
-    query = exp.select(held, *counts).from_((values if most is None else values.limit(most)).subquery("texts"))
+def _like(table: Table, name: str, tried: Sequence[Style], most: int | None) -> list[Style]:
+    """Those of some styles that every value is written in, or each of the first that are found."""
+    value = exp.column(name, quoted=True)
+    counts = [exp.CountIf(this=is_like(value, pattern)) for style in tried for pattern in style.patterns]
+    values = exp.select(value.copy()).distinct().from_(table.select([name]).subquery("rows"))
+    query = exp.select(exp.Count(this=value), *counts).from_(
+        (values if most is None else values.limit(most)).subquery("texts")
+    )
     number, *found = (int(column[0].as_py() or 0) for column in table.engine.run(query).columns)
     like, counted = [], iter(found)
-    for look in tried:
-        every, *some = islice(counted, len(_PATTERNS[look]))
-        if every == number > 0 and all(some):
-            like.append(look)
+    for style in tried:
+        every, *some = islice(counted, len(style.patterns))
+        if every == number > 0 and (most is not None or all(some)):
+            like.append(style)
     return like
 
 
-def _look(table: Table, name: str, like: Sequence[str]) -> Look:
-    """The first of several numbers that it may be, or all dates."""
+def _look(table: Table, name: str, like: Sequence[Style]) -> Look:
+    """What a column looks like; all that it may be, if the same texts may be either."""
+    first = like[0]
+    what = first.like if all(style.like == first.like for style in like) else "numbers with commas"
+    found = marks(table, name) if "missing" in first.keys else []
+    if found:
+        what = f"{what} beside {as_toml(found)}"
     in_csv = table.path is not None and table.path.suffix.lower() != ".parquet"
-    dates = [look for look in like if "YYYY" in look]
-    if dates:
-        return Look(name, "dates", tuple({"dates": each} for each in dates) if in_csv else ())
-    what, keys = _NUMBERS[like[0].removeprefix("marked ")]
-    if like[0].startswith("marked"):
-        found = marks(table, name)
-        what, keys = f"{what} beside {as_toml(found)}", {**keys, "missing": found}
-    return Look(name, what, (keys,) if in_csv else ())
+    return Look(name, what, tuple(_keys(table, style, found) for style in like) if in_csv else ())
+
+
+def _keys(table: Table, style: Style, found: Sequence[str]) -> Mapping[str, Any]:
+    """The keys that read a column, with the marks that were found; a mark that has not helped so far is in quotes."""
+    keys = {key: value for key, value in style.keys.items() if key != "missing"}
+    named = [mark for mark in found if mark and mark not in table.csv.missing]
+    missing = {"missing": [*table.csv.missing, *named]} if named else {}
+    return {**keys, **missing, **({"missing_quoted": True} if len(named) < len(found) else {})}
 
 
 def marks(table: Table, name: str) -> list[str]:
     """The values of a column of text that may stand for no value."""
     value = exp.column(name, quoted=True)
     query = exp.select(value.copy()).distinct().from_(table.select([name]).subquery("rows"))
-    return sorted(table.engine.run(query.where(_is_like(value, _MARK))).column(0).to_pylist())
-
-
-def _matching(name: str, pattern: str) -> exp.Expr:
-    """How many values of a column match a pattern."""
-    return exp.CountIf(this=_is_like(exp.column(name, quoted=True), pattern))
-
-
-def _is_like(value: exp.Expr, pattern: str) -> exp.Expr:
-    """Whether a value matches a pattern from its first to its last letter, small or capital."""
-    return exp.RegexpLike(this=value, expression=exp.Literal.string(f"(?i)^({pattern})$"))
+    return sorted(table.engine.run(query.where(is_like(value, _MARK))).column(0).to_pylist())

@@ -19,7 +19,7 @@ from discreet.table.looks import looks
 from discreet.table.possible import PossibleL, PossibleRange, of_l, of_ranges
 from discreet.table.read import read
 from discreet.table.risks import Combination, riskiest, risks
-from discreet.table.roles import suggested
+from discreet.table.roles import Role, suggested
 from discreet.table.summary import Grid, summary
 from discreet.table.table import RELATION, Table
 from discreet.table.telling import Telling, tellings
@@ -39,7 +39,7 @@ class ColumnProfile:
     missing: int
     unique: int
     suggestion: str
-    suggested: str = ""
+    suggested: Role = "quasi"
     why: str = ""
 
 
@@ -215,11 +215,13 @@ def _integers(table: Table, query: exp.Select) -> list[int]:
 
 def _column(table: Table, column: Column) -> ColumnProfile:
     missing = "COALESCE(SUM(n) FILTER (WHERE key_0 IS NULL), 0)"
-    query = exp.select("COUNT(key_0)", missing, "COUNT(*) FILTER (WHERE n = 1)").from_(
+    words = "COALESCE(SUM(LENGTH(key_0) - LENGTH(REPLACE(key_0, ' ', ''))), 0)" if column.kind == "string" else "0"
+    query = exp.select("COUNT(key_0)", missing, "COUNT(*) FILTER (WHERE n = 1)", words).from_(
         _tally([column.name]).subquery("t")
     )
-    distinct, missing_rows, unique = _integers(table, query)
-    role = suggested(column.name, column.kind or "not supported", table.rows, distinct, unique)
+    distinct, missing_rows, unique, spaces = _integers(table, query)
+    per_text = 1 + spaces / max(distinct, 1)
+    role = suggested(column.name, column.kind or "not supported", table.rows, distinct, unique, per_text)
     return ColumnProfile(
         column.name,
         column.kind or f"not supported ({column.type})",

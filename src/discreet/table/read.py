@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.engines import Engine, connect
+from discreet.engines import Address, Engine, connect, store_of
 from discreet.engines.dialect import sql_type
 from discreet.errors import DiscreetError, InputError
+from discreet.table.digits import as_number, numbers
 from discreet.table.faults import unreadable
 from discreet.table.files import Opened, open_file
 from discreet.table.frames import as_arrow, orders_of, zoned
@@ -36,8 +37,13 @@ def read(
     texts: Collection[str] = (),
     csv: Mapping[str, Any] | None = None,
     excel: Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Table:
     """Read `source`: a path to a CSV, Parquet or Excel file, or a pandas, Polars, Arrow or DuckDB frame.
+
+    Of a database, `source` is its URL (`postgresql://host/database`), and a `table` or a `query` says which rows: those
+    that the role sees at one moment, all of them read at once.
 
     `name` is what the table is called here; the policy names the release. `memory_limit` (like `8GB`)
     makes the engine spill to disk beyond it. Columns of a CSV file that are among `texts` stay text, whatever they
@@ -46,6 +52,11 @@ def read(
     only the columns that are: it must stay as it is until then.
     """
     written = Csv.of(_sound("csv", csv or {})), Excel.of(_sound("excel", excel or {}))
+    address = Address.of(source)
+    if address is not None:
+        source, name = store_of(address).read_rows(address, table, query), name or _last(table)
+    elif table is not None or query is not None:
+        raise InputError("only a database has tables and queries", hint="leave them out, or give the URL of a database")
     path = Path(source) if isinstance(source, str | Path) else None
     opened = _of_frame(source) if path is None else open_file(path, *written, texts)
     check_names(opened.names)
@@ -59,6 +70,11 @@ def read(
         raise
     in_file = path if isinstance(opened.rows, Path) else None
     return Table(engine, columns, name or "microdata", in_file, opened.csv, opened.kept)
+
+
+def _last(table: str | None) -> str | None:
+    """The name of a table without that of its schema."""
+    return None if table is None else re.sub(r"\W", "_", table.rpartition(".")[2].strip('"'))
 
 
 def _sound(key: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -83,13 +99,16 @@ def _load(engine: Engine, path: Path | None, opened: Opened, texts: Collection[s
         engine.load(SOURCE, opened.rows, keep=False, texts=texts, csv=opened.csv)
         columns = columns_of(engine.schema(SOURCE))
         refused = {**opened.refused, **dict(_offsets(engine, opened, columns))}
+        strings = [column.name for column in columns if column.kind == "string" and column.name not in texts]
+        grouped = numbers(engine, SOURCE, strings, opened.csv)
     except DiscreetError as error:
         if path is not None:
             raise unreadable(path, error, opened.csv) from None
         raise
     source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
+    cleaned = [_cleaned(column, grouped.get(column.name), opened.csv) for column in columns]
     for relation in (RELATION, WHOLE):
-        engine.load(relation, exp.select(*map(_cleaned, columns)).from_(source), keep=False)
+        engine.load(relation, exp.select(*cleaned).from_(source), keep=False)
     return tuple(
         replace(column, refused=refused.get(column.name), order=opened.orders.get(column.name))
         for column in columns_of(engine.schema(RELATION))
@@ -111,10 +130,12 @@ def _offsets(engine: Engine, opened: Opened, columns: Iterable[Column]) -> Itera
             yield name, f'{what}; set zone = "UTC" under [csv] if it may, or write local times without offsets'
 
 
-def _cleaned(column: Column) -> exp.Expr:
-    """NaN is missing, minus zero is zero, categories are their labels; everything else is as it came."""
+def _cleaned(column: Column, number: pa.DataType | None, csv: Csv) -> exp.Expr:
+    """NaN is missing, minus zero is zero, categories are their labels, and a text that is a `number` becomes it."""
     value: exp.Expr = exp.column(column.name, quoted=True)
-    if column.kind == "float":
+    if number is not None:
+        value = as_number(value, number, csv)
+    elif column.kind == "float":
         zero = exp.cast(exp.Literal.number(0), sql_type(column.type))
         value = exp.Case().when(exp.IsNan(this=value.copy()), exp.null()).else_(exp.Add(this=value, expression=zero))
     elif column.kind == "string":

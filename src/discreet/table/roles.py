@@ -21,6 +21,7 @@ CALLED = re.compile(
     r"(?i)(^|_|\b)(name|surname|forename|firstname|lastname|vorname|nachname|nom|pr[ée]nom|apellidos?|e?mail|phone|telefon|address|adresse|street)($|_|\b)"
 )
 MANY = 50  # distinct values, so that it is not the name of a town or a ward
+SENTENCE = 4  # words, of a text that somebody wrote and did not choose from a list
 TELLING = 0.9  # of the rows hold a value that no other has: a number or a text that names people
 LIKELY = 0.5  # the same, if the name of the column says so, too
 
@@ -33,8 +34,11 @@ class Suggested:
     why: str
 
 
-def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Suggested:
-    """The role that a column with so many `distinct` values may have; `unique` rows hold one that no other has."""
+def suggested(name: str, kind: str, rows: int, distinct: int, unique: int, words: float = 1) -> Suggested:
+    """The role that a column with so many `distinct` values may have; `unique` rows hold one that no other has.
+
+    `words` is how many a different text has, on average.
+    """
     share = unique / rows if rows else 0.0
     cases: tuple[tuple[object, Role, str], ...] = (
         (kind.startswith("not supported"), "drop", "values of this type cannot be published"),
@@ -55,7 +59,7 @@ def suggested(name: str, kind: str, rows: int, distinct: int, unique: int) -> Su
             "it is named like something that people are called or reached by",
         ),
         (
-            kind == "string" and distinct > rows / 2,
+            kind == "string" and (distinct > rows / 2 or (words >= SENTENCE and distinct >= MANY)),
             "drop",
             "it looks like free text, which may say who somebody is",
         ),

@@ -15,7 +15,7 @@ from discreet.table.faults import likely_separator
 from discreet.table.looks import Look, looks, marks
 from discreet.table.profile import ColumnProfile, profile
 from discreet.table.read import read
-from discreet.table.roles import Role, suggested
+from discreet.table.roles import Role
 from discreet.table.table import Table
 from discreet.table.text_file import likely_encoding, separator_of
 from discreet.values.toml import as_toml
@@ -23,6 +23,7 @@ from discreet.values.written import Csv
 from discreet.visible import in_a_line
 
 LETTERS = {"x", "X"}  # marks among numbers, but not among texts
+PASSES = 2  # a column may look like something only once the decimal sign or the marks of another are known
 USUAL = 10  # the l that is suggested where the column allows twice as much
 
 
@@ -37,13 +38,16 @@ class Drafted:
 def drafted(path: str | Path, *, sheet: str | None = None) -> Drafted:
     """A draft of a policy for the table in a file, or in a `sheet` of a workbook."""
     file, excel = Path(path), {} if sheet is None else {"sheet": sheet}
-    found = _found(file)
-    with read(file, csv=found, excel=excel) as table:
-        seen = [look for look in looks(table) if look.keys]
-    csv = {**found, **_read_as(seen)}
+    csv = _found(file)
+    for _ in range(PASSES):
+        with read(file, csv=csv, excel=excel) as table:
+            seen = [look for look in looks(table) if look.keys]
+        before, csv = csv, {**csv, **_read_as(seen, csv)}
+        if csv == before:
+            break
     with read(file, csv=csv, excel=excel) as table:
         about = profile(table).columns
-        roles = _roles(about, table.rows)
+        roles = _roles(about)
         sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
         largest = None if sensitive is None else profile(table, sensitive=sensitive).sensitive
         lines = _lines(table, about, roles, 0 if largest is None else largest.largest_l)
@@ -76,11 +80,11 @@ def _found(path: Path) -> dict[str, Any]:
     return found
 
 
-def _roles(columns: Sequence[ColumnProfile], rows: int) -> dict[str, Role]:
+def _roles(columns: Sequence[ColumnProfile]) -> dict[str, Role]:
     """A role for each column; of several that may be sensitive, the first."""
     roles: dict[str, Role] = {}
     for column in columns:
-        role = suggested(column.name, column.kind, rows, column.distinct, column.unique).role
+        role = column.suggested
         roles[column.name] = "drop" if role == "sensitive" and role in roles.values() else role
     return roles
 
@@ -117,29 +121,44 @@ def _lines(
     yield f"# guarantee = {{ l = {min(USUAL, max(2, largest // 2)) if largest else 5} }}"
 
 
-def _read_as(seen: Sequence[Look]) -> dict[str, Any]:
+def _read_as(seen: Sequence[Look], csv: Mapping[str, Any]) -> dict[str, Any]:
     """The keys that read columns as what they look like, but for those that may be either."""
-    sure = [look.keys[0] for look in seen if len(look.keys) == 1]
+    sure = [_shared(look) for look in seen]
     keys = {key: value for each in sure for key, value in each.items() if key != "missing"}
-    marks = {mark for each in sure for mark in each.get("missing", ())}
+    marks = {*csv.get("missing", ()), *(mark for each in sure for mark in each.get("missing", ()))}
     return {**keys, **({"missing": sorted(marks)} if marks else {})}
+
+
+def _shared(look: Look) -> dict[str, Any]:
+    """The keys without which a column cannot be read, whatever it is."""
+    first, *others = look.keys
+    return {key: value for key, value in first.items() if all(each.get(key) == value for each in others)}
 
 
 def _of_file(
     csv: Mapping[str, Any], excel: Mapping[str, Any], seen: Sequence[Look], perhaps: Sequence[str]
 ) -> Iterator[str]:
     """How the file is written: what was found, and in comments what a column may be, where that is not sure."""
-    doubts = [look for look in seen if len(look.keys) > 1]
+    doubts = [look for look in seen if len(look.keys) > 1]  # one of the keys at most may lose its `#`
     if csv or doubts or perhaps:
         yield "\n# How the file is written.\n[csv]"
         yield from (f"{key} = {as_toml(value)}" for key, value in csv.items())
     for look in doubts:
-        yield f"# {in_a_line(look.column)} looks like {look.like}, but that may be either:"
-        yield from (f"# {key} = {as_toml(value)}" for each in look.keys for key, value in each.items())
-    if perhaps:
-        above = " and the line above" if "missing" in csv else ""
-        yield f"# Columns of text hold these. If they mean that a value is missing, remove the `#`{above}:"
-        yield f"# missing = {as_toml([*csv.get('missing', ()), *perhaps])}"
+        yield f"# {in_a_line(look.column)} looks like {look.like}, but that may be either; remove the `#` of one:"
+        shared = _shared(look)
+        alternatives = [{key: value for key, value in each.items() if key not in shared} for each in look.keys]
+        yield from (f"# {key} = {as_toml(value)}" for each in alternatives for key, value in each.items())
+    named = csv.get("missing", [])
+    if new := [mark for mark in perhaps if mark and mark not in named]:
+        yield "# Columns of text hold these. If they mean that a value is missing, " + (
+            f"add them to `missing` above: {', '.join(map(as_toml, new))}"
+            if named
+            else f"remove the `#`:\n# missing = {as_toml(new)}"
+        )
+    if len(new) < len(perhaps) and "missing_quoted" not in csv:
+        quoted = ", ".join(as_toml(mark) for mark in perhaps if mark not in new)
+        yield f"# Columns of text hold these in quotes: {quoted}. If they mean that a value is missing, remove the `#`:"
+        yield "# missing_quoted = true"
     if excel:
         yield "\n# Which part of the file is read.\n[excel]"
         yield from (f"{key} = {as_toml(value)}" for key, value in excel.items())

@@ -28,29 +28,32 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
     yield f"{in_a_line(profile.name)}: {profile.rows:,} rows{people}, {len(profile.columns)} columns"
     yield ""
     yield Grid(
-        ["column", "kind", "distinct", "missing", "unique rows", "perhaps"],
+        ["column", "kind", "different", "missing", "seen once", "perhaps"],
         [
             [each.name, each.kind, f"{each.distinct:,}", f"{each.missing:,}", f"{each.unique:,}", each.suggestion]
             for each in profile.columns
         ],
         left=2,
     )
+    yield "  different: how many values it has; seen once: rows whose value no other row has"
     for note in profile.notes:
         yield f"\n{note}"
     yield from _roles(profile)
     if about := profile.quasi:
         of, who, rows = (profile.rows, "rows", "row") if profile.people is None else (profile.people, "people", "rows")
         share = about.unique / of if of else 0
-        yield f"\nBy {', '.join(map(in_a_line, about.quasi))}:"
-        yield f"  {about.unique:,} {who} ({share:.1%}) are unique: whoever knows these values knows the person's {rows}"
+        yield f"\nIf an outsider knows {', '.join(map(in_a_line, about.quasi))} of a person:"
+        yield f"  {about.unique:,} {who} ({share:.1%}) are the only ones with their values: their {rows} can be found"
         yield f"  {about.below_5:,} {who} share their values with fewer than four others"
-        yield f"  {about.combinations:,} combinations: a linked row is the right person's in {about.risk:.1%} of cases"
+        found = f"whoever takes one of the {who} that fit has the right one in {about.risk:.1%} of cases"
+        yield f"  {about.combinations:,} different combinations of values: {found}"
         yield from _risks(profile)
     if value := profile.sensitive:
-        top = f"the top one in {value.top_share:.1%} of the rows"
-        yield f"\n{in_a_line(value.sensitive)}: {value.distinct:,} distinct values, {top}"
+        top = f"the most frequent one in {value.top_share:.1%} of the rows"
+        yield f"\n{in_a_line(value.sensitive)}: {value.distinct:,} different values, {top}"
         if profile.people is None:
-            yield f"  the largest guarantee l that this column allows is {value.largest_l}"
+            l = value.largest_l
+            yield f"  the largest l that can be promised is {l}: no value is then held by more than 1 in {l} people"
         else:
             yield f"  all people together keep l = {value.largest_l}; groups of those with few rows may keep more"
         yield from _possible(value)
@@ -61,7 +64,7 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
     """What quasi-identifiers tell of the sensitive value, beside a blind guess."""
     if not profile.tells:
         return
-    yield f"\nPeople whose {in_a_line(sensitive)} is nearly certain to whoever knows one of these columns:\n"
+    yield f"\nPeople whose {in_a_line(sensitive)} is nearly certain to anyone who knows these columns of them:\n"
     yield Grid(
         ["known", "people", "share", "right", "blind guess", "too few alike"],
         [
@@ -76,6 +79,9 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
             for telling in profile.tells
         ],
     )
+    yield "  right: how often a guess by the columns is right"
+    yield "  blind guess: how often it is right to say that everybody has the most frequent value"
+    yield "  too few alike: people who cannot be judged, because too few others are like them"
     drawn = max(telling.rows for telling in profile.tells)
     if any(telling.sampled for telling in profile.tells):
         yield f"  measured on {drawn:,} rows drawn at random, and two or three columns together on fewer"
@@ -87,15 +93,19 @@ def _roles(profile: Profile) -> Iterator[str | Grid]:
     if said:
         yield "\nRoles that columns may have, for you to decide:\n"
         yield Grid(["column", "role", "because"], [[each.name, each.suggested, each.why] for each in said], left=3)
+        yield "  identifiers: never published; quasi: published as it is; sensitive: published, but tied to nobody"
 
 
 def _risks(profile: Profile) -> Iterator[str | Grid]:
     """Risks by ARX's names, and the columns that single people out most."""
     if (risks := profile.risks) is None:
         return
-    yield ""
+    yield "\nThe share of rows that an attacker finds with a chance above each limit:\n"
     for part in attackers(risks):
         yield Grid(part.columns, part.rows) if isinstance(part, Shown) else part
+    yield "  prosecutor: knows that a person is in the table, and looks for the row"
+    yield "  marketer: wants to find as many people as possible, whoever they are"
+    yield "  measured: what the rows that look the same keep today; see the guarantees in the page on policies"
     if profile.combinations:
         yield "\nThe columns by which most rows look like no other, one, two and three of them:\n"
         yield Grid(
@@ -114,7 +124,7 @@ def _possible(value: SensitiveProfile) -> Iterator[str | Grid]:
     if value.possible:
         yield f"\nWhat a guarantee on {in_a_line(value.sensitive)} would cost:\n"
         yield Grid(
-            ["guarantee", "rows to leave out", "a blind guess is right", "bounds of a count among a tenth"],
+            ["promise", "rows to leave out", "a blind guess is right", "low and high of a count"],
             [
                 [
                     f"l = {each.l}",
@@ -125,12 +135,16 @@ def _possible(value: SensitiveProfile) -> Iterator[str | Grid]:
                 for each in value.possible
             ],
         )
+        yield "  rows to leave out: because their value is too frequent"
+        yield "  a blind guess: someone knows the person's group, and names any value of it"
+        yield "  low and high: how far apart they are for a count of people with one value among a tenth of all"
     if value.ranges:
         yield ""
         yield Grid(
-            ["guarantee", "average range of a group"],
+            ["promise", "average range of a group"],
             [
                 [f"k = {each.k}, e = {each.e:,g}", "impossible" if each.average is None else f"{each.average:,.6g}"]
                 for each in value.ranges
             ],
         )
+        yield "  k: at least k different values in a group; e: the largest is at least e above the smallest"

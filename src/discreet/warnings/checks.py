@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.draft import Draft, Prepared
 
-BEFORE: tuple[Callable[[Prepared], Iterator[DiscreetWarning]], ...] = (repeats, tells, near_limit, text)
+Check: TypeAlias = "Callable[[Prepared], Iterator[DiscreetWarning]]"
+BEFORE: tuple[Check, ...] = (repeats, tells, near_limit, text)
 OF_VALUES: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (dominant, lookalikes)
 AFTER: tuple[Callable[[Draft], Iterator[DiscreetWarning]], ...] = (*OF_VALUES, certain, looks, coarse)
 Warned: TypeAlias = tuple[DiscreetWarning, ...]

@@ -8,7 +8,7 @@ publication shows boxes: a neighbour may know all people of one.
 Partitions whose cuts are fitted to sensitive values and are not attacked are refused unless the policy accepts that,
 whatever l is: nobody looked. Those that are attacked in part get a warning where l is small: that nobody was found
 proves nothing there. Of blind cuts there is nothing to find.
-Cost: that of the attack, see `audit/attacks/minimality.py`.
+Cost: that of the attack, see `audit/replay/minimality.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ENOUGH = 10  # of l or distinct_l: `local` with fitted cuts gave away 20 of 100,
 
 def looks(draft: Draft) -> Iterator[DiscreetWarning]:
     """A warning of cuts that were fitted to sensitive values, in a way that is not attacked in full."""
-    from discreet.audit.attacks.minimality import attackable
+    from discreet.audit.replay.minimality import attackable
 
     policy = draft.policy
     partition = PARTITIONS.get(policy.grouping)
@@ -79,7 +79,7 @@ def looked(
 
 def certain(draft: Draft) -> Iterator[DiscreetWarning]:
     """Raise if somebody's value is certain because of a cut that was refused; warn where there is a seed."""
-    from discreet.audit.attacks.minimality import attackable, find, lines
+    from discreet.audit.replay.minimality import attackable, find, lines
 
     policy, histograms = draft.policy, draft.histograms
     ranges = policy.grouping == "mondrian"

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from discreet.answer.estimators.design import ByDesign, Shrunk
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
 from discreet.answer.estimators.estimator import Estimated, Estimator
-from discreet.answer.estimators.even import Even
-from discreet.answer.estimators.learned import Learned
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.words import nearest
 
 __all__ = ["ESTIMATORS", "Estimated", "Estimator", "check_known", "chosen"]
 
-ESTIMATORS: dict[str, type[Estimator]] = {each.basis.estimator: each for each in (Even, ByDesign, Shrunk, Learned)}
+# The name of every estimator, and the module and class that make it.
+_HOMES = {
+    "even": ("even", "Even"),
+    "design": ("design", "ByDesign"),
+    "shrunk": ("design", "Shrunk"),
+    "learned": ("learned.learned", "Learned"),
+}
+
+
+class _Estimators(Mapping[str, type[Estimator]]):
+    """Each by its name, imported when it is first looked at: most questions need `even` alone, and Numba with none."""
+
+    def __getitem__(self, name: str) -> type[Estimator]:
+        module, made = _HOMES[name]
+        found: type[Estimator] = getattr(import_module(f"{__name__}.{module}"), made)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_HOMES)
+
+    def __len__(self) -> int:
+        return len(_HOMES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _HOMES
+
+
+ESTIMATORS: Mapping[str, type[Estimator]] = _Estimators()
 
 
 def check_known(name: str | None) -> None:
@@ -30,7 +57,7 @@ def chosen(wanted: str | None, promise: Promise, *, counted: bool) -> type[Estim
     if wanted is None:
         return ESTIMATORS[(promise.estimator or "even") if counted else "even"]
     found = ESTIMATORS[wanted]
-    if not counted and found is not Even:
+    if not counted and wanted != "even":
         raise QueryError(
             f"`{wanted}` needs rows as they are beside the values of their group, which are not asked here",
             hint='use estimator "even", or ask a release by `anatomy` or `permutation` as it is',

@@ -55,6 +55,8 @@ def instead(sql: str, shown: Shown, answered: Callable[[str], bool]) -> str:
     except (SqlglotError, RecursionError, ValueError):
         return ""
     alone = first.sql(dialect="duckdb")
+    if answered(sql):
+        return sql  # names got their quotes
     if others and answered(alone):
         return alone
     tried = {sql}

@@ -24,19 +24,12 @@ from discreet.answer.left_out import NOBODY, LeftOut
 from discreet.answer.matches.matches import Matches
 from discreet.answer.plan.sql import aliased, piece, select
 from discreet.engines import Engine
+from discreet.engines.engine import Relation
 from discreet.release.manifest import Promise
 
 SAMPLE = 512  # groups that are looked at
 LOOKED_AT = 1_000_000  # rows of them at most
 ALIKE = 8  # of them, per signature, from which signatures pay
-
-
-@dataclass(frozen=True)
-class Table:
-    """A query to be laid down under a name: its rows are kept, or it is computed wherever it is used."""
-
-    query: exp.Expr
-    keep: bool
 
 
 @dataclass(frozen=True)
@@ -53,26 +46,30 @@ class Layout:
 
     group: str
     sensitive: str | None
-    base: Mapping[str, Table]
+    base: Mapping[str, Relation]
     matches: Matches
     left_out: LeftOut = NOBODY
 
-    def tables(self, statistics: Statistics) -> dict[str, Table]:
+    def tables(self, statistics: Statistics) -> dict[str, Relation]:
         """All tables that a question may need, in order."""
         texts = SIGNATURES if statistics.alike else GROUPS
         made = base({name: piece(text) for name, text in texts.items()})
-        return {**self.base, **made, **{name: Table(each, keep=True) for name, each in self.matches.tables().items()}}
+        return {
+            **self.base,
+            **made,
+            **{name: Relation(each, keep=True) for name, each in self.matches.tables().items()},
+        }
 
 
-def base(queries: Mapping[str, exp.Expr]) -> dict[str, Table]:
+def base(queries: Mapping[str, exp.Expr]) -> dict[str, Relation]:
     """Tables of a release: what is joined or counted is kept, what only renames the columns of a file is not."""
     return {
-        name: Table(query, keep=bool(query.args.get("joins") or query.args.get("group")))
+        name: Relation(query, keep=bool(query.args.get("joins") or query.args.get("group")))
         for name, query in queries.items()
     }
 
 
-def describe(engine: Engine, tables: Mapping[str, Table], promise: Promise) -> Statistics:
+def describe(engine: Engine, tables: Mapping[str, Relation], promise: Promise) -> Statistics:
     """Look once at a release whose files are there as `NAME file`.
 
     Groups of very many rows are not looked at: to count their values would be as long as to answer.
@@ -91,7 +88,7 @@ def describe(engine: Engine, tables: Mapping[str, Table], promise: Promise) -> S
     return Statistics(types, alike=found["groups"] >= ALIKE * max(found["signatures"], 1))
 
 
-def ends(engine: Engine, qit: Table, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
+def ends(engine: Engine, qit: Relation, names: Sequence[str]) -> dict[str, tuple[Any, Any]]:
     """The smallest and the largest value of each of these columns that has any."""
     if not names:
         return {}
@@ -105,7 +102,7 @@ def ends(engine: Engine, qit: Table, names: Sequence[str]) -> dict[str, tuple[An
     return {name: (low, high) for name, low, high in pairs if low is not None}
 
 
-def needed(queries: Iterable[exp.Expr], tables: Mapping[str, Table]) -> dict[str, Table]:
+def needed(queries: Iterable[exp.Expr], tables: Mapping[str, Relation]) -> dict[str, Relation]:
     """Those of the tables that queries speak of, and those that these are made from, in their order."""
     wanted: set[str] = set()
     waiting = list(queries)

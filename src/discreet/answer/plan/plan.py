@@ -20,13 +20,14 @@ from functools import cached_property
 from sqlglot import exp
 
 from discreet.answer.matches.matches import Guard
-from discreet.answer.plan.base_tables import Layout, Statistics, Table, needed
+from discreet.answer.plan.base_tables import Layout, Statistics, needed
 from discreet.answer.plan.context import Context
 from discreet.answer.plan.draws import candidates, draws
 from discreet.answer.plan.sql import Relations, agree, columns_of, join, piece, select
 from discreet.answer.plan.tallies import tallies
 from discreet.answer.plan.types import check_types
 from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, SPREADS, Aggregate, Question
+from discreet.engines.engine import Relation
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Plan:
     After the columns of the answer it has one column `least_i` per aggregate, then the keys, and of boxes `cut`.
     """
 
-    tables: Mapping[str, Table]
+    tables: Mapping[str, Relation]
     guards: tuple[Guard, ...]
     query: exp.Query
     layout: exp.Query  # its last step alone, over relations that somebody else may supply

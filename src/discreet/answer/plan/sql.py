@@ -50,8 +50,12 @@ def columns_of(table: str, names: Iterable[str]) -> list[exp.Column]:
 
 
 def agree(left: str, right: str, keys: Iterable[str], *also: Piece) -> exp.Expr:
-    """The condition that two relations agree on keys, a missing key being equal to itself."""
-    same = [exp.NullSafeEQ(this=exp.column(key, table=left), expression=exp.column(key, table=right)) for key in keys]
+    """The condition that two relations agree on keys, a missing key being equal to itself; no `population` is missing.
+
+    Not every engine can look up what is compared in the first way: some try each row with each.
+    """
+    ways = ((key, exp.EQ if key == "population" else exp.NullSafeEQ) for key in keys)
+    same = [way(this=exp.column(key, table=left), expression=exp.column(key, table=right)) for key, way in ways]
     return exp.and_(*map(piece, also), *same, copy=False) if same or also else exp.true()
 
 

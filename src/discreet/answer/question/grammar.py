@@ -41,7 +41,18 @@ SCALARS: frozenset[type[exp.Expr]] = frozenset(
         *(exp.DPipe, exp.Concat, exp.Lower, exp.Upper, exp.Length, exp.Substring, exp.Trim, exp.Left, exp.Right),
         *(exp.Replace, exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition, exp.Reverse),
         # dates
-        *(exp.Extract, exp.Year, exp.Month, exp.Day, exp.Quarter, exp.Week, exp.DayOfWeek),
+        *(
+            exp.Extract,
+            exp.Year,
+            exp.Month,
+            exp.Day,
+            exp.Quarter,
+            exp.Week,
+            exp.DayOfWeek,
+            exp.DayOfWeekIso,
+            exp.DayOfYear,
+        ),
+        *(exp.Dayname, exp.Monthname, exp.LastDay, exp.Hour, exp.Minute, exp.Second),
         *(exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.DateAdd, exp.DateSub),
         LookedUp,
     )

@@ -43,22 +43,21 @@ def windowed(node: exp.Window, read: Read) -> exp.Expr:
 
 
 def rebuilt(node: exp.Expr, read: Read) -> exp.Expr:
-    """A node with its operands read."""
-    found = node.copy()
-    for name, value in list(found.args.items()):
-        if isinstance(value, exp.Expr) and not isinstance(value, exp.DataType | exp.Identifier | exp.Star):
-            found.set(name, read(value))
-        elif isinstance(value, list):
-            found.set(
-                name,
-                [
-                    read(each)
-                    if isinstance(each, exp.Expr) and not isinstance(each, exp.DataType | exp.Identifier)
-                    else each
-                    for each in value
-                ],
-            )
+    """A node with its operands read. No operand is copied first: of a deep tree, all of it would be at every level."""
+    found = type(node)(**{name: _rebuilt(value, read) for name, value in node.args.items()})
+    found.type = node.type
+    found.meta.update(node.meta)
     return found
+
+
+def _rebuilt(value: object, read: Read) -> object:
+    """What a node has, for a new one."""
+    if isinstance(value, list):
+        return [_rebuilt(each, read) for each in value]
+    if not isinstance(value, exp.Expr):
+        return value
+    found = value if isinstance(value, exp.DataType | exp.Identifier | exp.Star) else read(value)
+    return found.copy() if found.parent is not None else found  # what belongs to another tree stays there
 
 
 def outside_subqueries(node: exp.Expr, change: Read) -> exp.Expr:

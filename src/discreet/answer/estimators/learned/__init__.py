@@ -1,5 +1,1 @@
 """`learned`: by plausible tables, drawn by a model of the release; their mean, and how far they are apart."""
-
-from discreet.answer.estimators.learned.learned import Learned
-
-__all__ = ["Learned"]

@@ -1,0 +1,15 @@
+"""Where a release or a table is: a path, or the URL of a database, of which no password is ever printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+RELEASE = "The folder of a release, or postgresql://host/database#release."
+
+
+def place(text: str) -> Any:
+    """What an argument names."""
+    from discreet.engines.address import Address
+
+    return Address.of(text) or Path(text)

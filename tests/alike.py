@@ -1,0 +1,21 @@
+"""When two engines say the same: what both compute exactly to the last digit, other numbers to 1 in 10^9."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+
+def alike(one, other):
+    """Whether two answers have the same columns, and the same rows in the same order."""
+    return one.columns == other.columns and len(one) == len(other) and all(map(_same_row, one.rows(), other.rows()))
+
+
+def _same_row(one, other):
+    return all(_same(one[name], other[name]) for name in one)
+
+
+def _same(one, other):
+    if isinstance(one, float | Decimal) or isinstance(other, float | Decimal):
+        return one is not None and other is not None and math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return one == other
