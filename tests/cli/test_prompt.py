@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from select import select
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ from discreet.answer.shown import shown
 from discreet.cli.completing import Completion
 from discreet.visible import STEERING
 
+LIMIT = 60  # seconds without a letter
 EVIL = "\x1b[2Jevil"
 VALUES = {"sex": ["female", "male"], "Straße 1": ["Am Markt", "Am Ufer", "d'Arc", EVIL]}
 COMPLETION = Completion(
@@ -109,6 +111,9 @@ class Terminal:
     def until(self, word):
         shown = b""
         while word not in shown:
+            if not select([self.end], [], [], LIMIT)[0]:
+                self.process.kill()
+                raise TimeoutError(f"{word!r} did not come after {shown!r}")
             try:
                 shown += os.read(self.end, 4096)
             except OSError:  # the program has left
@@ -123,7 +128,7 @@ class Terminal:
         os.write(self.end, b"\x04")
         self.until(b"never said")
         os.close(self.end)
-        return self.process.wait()
+        return self.process.wait(LIMIT)
 
 
 @pytest.mark.slow

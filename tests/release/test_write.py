@@ -368,7 +368,7 @@ def test_every_sensitive_value_missing(tmp_path):
 
 # Publishing in children of a process that has imported and compiled everything, so that a run takes a moment.
 NURSERY = """
-import json, os, resource, sys, time, traceback
+import gc, json, os, resource, sys, time, traceback
 from pathlib import Path
 
 import numpy as np
@@ -407,6 +407,7 @@ def tell(*told):
 
 
 def child(act):
+    gc.freeze()  # a child that closes a connection of its parent waits for threads that it does not have
     pid = os.fork()
     if pid == 0:
         act()

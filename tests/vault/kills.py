@@ -8,25 +8,13 @@ import sqlite3
 import time
 
 from discreet import Vault
+from forked import forked
 from vault.steward import people
-
-
-def child(act):
-    """Run an act in a process of its own, and give its id."""
-    pid = os.fork()
-    if pid:
-        return pid
-    try:
-        os.setpgid(0, 0)
-        act()
-    except BaseException:  # noqa: BLE001 - a child must never return into the test
-        os._exit(1)
-    os._exit(0)
 
 
 def killed(act, after):
     """Run an act in a process of its own, kill it after some seconds, and tell whether it had ended by itself."""
-    pid = child(act)
+    pid = forked(act)
     time.sleep(after)
     os.kill(pid, signal.SIGKILL)
     _, how = os.waitpid(pid, 0)
@@ -40,13 +28,13 @@ def die(*_, **__):
 
 def died(act):
     """Run an act in a process of its own that must kill itself on the way."""
-    _, how = os.waitpid(child(act), 0)
-    assert os.WIFSIGNALED(how), "the child came to an end"
+    _, how = os.waitpid(forked(act), 0)
+    assert os.waitstatus_to_exitcode(how) == -signal.SIGKILL, "the child came to another end"
 
 
 def took(act):
     start = time.perf_counter()
-    os.waitpid(child(act), 0)
+    os.waitpid(forked(act), 0)
     return time.perf_counter() - start
 
 

@@ -18,6 +18,7 @@ import pytest
 from discreet import Policy, Vault
 from discreet.errors import DiscreetError, GuaranteeError, InputError, PolicyError, ReleaseError, VaultError
 from discreet.release import write
+from forked import forked
 from vault.steward import ILLS, TOWNS, dump, inspect, left_in, people, policy
 
 SECRETS = (*(town for town in TOWNS if town), *ILLS, "nemo", "424242")
@@ -173,19 +174,21 @@ def test_two_writers_at_once(place):
 
 def test_another_process_is_writing(place):
     reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+
+    def hold():
         with Vault.open(place / "vault") as vault, vault._writing():
             os.write(writing, b"!")
             signal.pause()
+
+    pid = forked(hold)
+    os.close(writing)
     try:
-        os.read(reading, 1)
+        assert os.read(reading, 1) == b"!"
         refused(place, lambda vault: vault.append(people(20, start=5_000)), match="another process is writing")
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
         os.close(reading)
-        os.close(writing)
     with Vault.open(place / "vault") as vault:
         vault.append(people(20, start=5_000))
 
@@ -225,17 +228,18 @@ def test_a_vault_that_others_can_open(place, name, mode):
 def on_a_full_disk(act, room):
     """Run an act in a process whose files may not grow beyond some bytes; give the error that it raised."""
     reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+
+    def limited():
         os.close(reading)
         told = "nothing"
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
             act()
-        except BaseException as error:  # noqa: BLE001 - a child must never return into the test
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is told
             told = f"{type(error).__name__}: {error}"
         os.write(writing, told.encode())
-        os._exit(0)
+
+    pid = forked(limited)
     os.close(writing)
     with os.fdopen(reading) as found:
         told = found.read()
