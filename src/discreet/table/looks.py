@@ -7,7 +7,8 @@ Claim: looks_are_of_every_value — a column looks like something only if every 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,11 @@ _DAY, _MONTH = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[012])"
 _BETWEEN = {".": "points", ",": "commas", "'": "apostrophes", "\u2019": "apostrophes"}  # the others are spaces
 
 
+def _fits(pattern: str) -> Callable[[str], object]:
+    """The same as `is_like`, of a text at hand."""
+    return re.compile(pattern, re.IGNORECASE | re.ASCII).fullmatch
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """A way of writing values: every value matches `every`, some value each of `some`, and `keys` read them."""
@@ -43,6 +49,12 @@ class Style:
     @property
     def patterns(self) -> tuple[str, ...]:
         return self.every, *self.some
+
+    def every_is_like(self, texts: Sequence[str]) -> bool:
+        return all(map(_fits(self.every), texts))
+
+    def some_are_like(self, texts: Sequence[str]) -> bool:
+        return all(any(map(_fits(pattern), texts)) for pattern in self.some)
 
     def beside_marks(self) -> Style:
         """The same, where some fields are marks for no value."""
@@ -100,24 +112,28 @@ def looks(table: Table, names: Sequence[str] | None = None) -> Iterator[Look]:
     """What columns of text look like, of all columns or of some; those that look like text are left out."""
     for name in names or table.names():
         if table[name].kind == "string":
-            like = _like(table, name, _STYLES, FIRST)
-            if like and (like := _like(table, name, like, None)):
+            values = exp.select(exp.column(name, quoted=True)).distinct().from_(table.select([name]).subquery("rows"))
+            first = table.engine.run(values.limit(FIRST)).column(0).to_pylist()
+            texts = [text for text in first if text is not None]
+            like = [style for style in _STYLES if texts and style.every_is_like(texts)]
+            if len(first) < FIRST:  # that is all of them
+                like = [style for style in like if style.some_are_like(texts)]
+            elif like:
+                like = _like(table, name, values, like)
+            if like:
                 yield _look(table, name, like)
 
 
-def _like(table: Table, name: str, tried: Sequence[Style], most: int | None) -> list[Style]:
-    """Those of some styles that every value is written in, or each of the first that are found."""
+def _like(table: Table, name: str, values: exp.Select, tried: Sequence[Style]) -> list[Style]:
+    """Those of some styles that every value is written in."""
     value = exp.column(name, quoted=True)
     counts = [exp.CountIf(this=is_like(value, pattern)) for style in tried for pattern in style.patterns]
-    values = exp.select(value.copy()).distinct().from_(table.select([name]).subquery("rows"))
-    query = exp.select(exp.Count(this=value), *counts).from_(
-        (values if most is None else values.limit(most)).subquery("texts")
-    )
+    query = exp.select(exp.Count(this=value), *counts).from_(values.subquery("texts"))
     number, *found = (int(column[0].as_py() or 0) for column in table.engine.run(query).columns)
     like, counted = [], iter(found)
     for style in tried:
         every, *some = islice(counted, len(style.patterns))
-        if every == number > 0 and (most is not None or all(some)):
+        if every == number > 0 and all(some):
             like.append(style)
     return like
 
