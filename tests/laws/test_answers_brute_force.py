@@ -11,11 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet.answer import Answer, Session
 from discreet.errors import QueryError
+from laws.law import law
 from laws.questions import (
     MEASURABLE,
     Case,
@@ -48,14 +49,7 @@ WORTH_A_LOOK = {
 }
 
 
-def law(examples: int) -> Any:
-    """The same examples on every run; they are small as they are, and shrinking one takes minutes."""
-    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    phases = [Phase.explicit, Phase.generate]
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
-
-
-@law(25)
+@law(14)
 @given(RANDOM)
 def test_answers_about_numbers_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, NUMBERS)
@@ -63,7 +57,7 @@ def test_answers_about_numbers_equal_brute_force(rng: Random) -> None:
     _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
-@law(20)
+@law(12)
 @given(RANDOM)
 def test_answers_about_other_kinds_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, OTHERS)
@@ -71,7 +65,7 @@ def test_answers_about_other_kinds_equal_brute_force(rng: Random) -> None:
     _ask(case, [random_question(rng, case.quasi, case.sensitive) for _ in range(4)])
 
 
-@law(25)
+@law(14)
 @given(RANDOM)
 def test_grouped_answers_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS))
@@ -79,7 +73,7 @@ def test_grouped_answers_equal_brute_force(rng: Random) -> None:
     _ask(case, [random_question(rng, case.quasi, case.sensitive, keys=True) for _ in range(4)])
 
 
-@law(20)
+@law(12)
 @given(RANDOM)
 def test_answers_from_groups_alike_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS), alike=True)

@@ -16,12 +16,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet import Policy, publish
 from discreet.partition import PARTITIONS
 from discreet.release import Release
+from laws.law import law
 from laws.questions import MEASURABLE, Case, random_crowd, random_lookup, random_question
 from laws.worlds import Measure, Question
 
@@ -32,13 +33,6 @@ RANGES = [name for name, way in FREE.items() if not way.keeps or "e" in way.keep
 SUBSETS = list(chain.from_iterable(combinations(THRESHOLDS, size) for size in (1, 2, 3)))
 
 Rows = dict[tuple[Any, ...], list[tuple[Any, Any]]]
-
-
-def law(examples: int) -> Any:
-    """The same examples on every run; shrinking a seed would show nothing."""
-    phases = [Phase.explicit, Phase.generate]
-    checks = [HealthCheck.too_slow]
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
 def _ways() -> Iterator[Any]:
@@ -101,7 +95,7 @@ def test_bounds_from_permutations_contain_the_truth(partition: str, rng: Random)
                 _check_truth(question, _bounds(release, question), _truth(rows, question))
 
 
-@law(20)
+@law(12)
 @given(RANDOM)
 def test_smaller_groups_never_widen_bounds(rng: Random) -> None:
     whole = random_crowd(rng, rng.randint(20, 120), missing=rng.random() < 0.3)

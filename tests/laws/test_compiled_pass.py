@@ -7,22 +7,17 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet.answer.session import Session
 from discreet.errors import QueryError
 from discreet.release import Release
+from laws.law import law
 from laws.questions import Case, random_case, random_crowd, random_question
 
 RANDOM = st.randoms(use_true_random=True)
 KINDS = ("integer", "float", "decimal", "large", "string", "date", "boolean", "timestamp")
-
-
-def law(examples: int) -> Any:
-    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    phases = [Phase.explicit, Phase.generate]
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
 def compare(release: Release, questions: Sequence[str], rounding: float) -> None:
@@ -58,7 +53,7 @@ def questions(rng: Random, case: Case, number: int) -> list[str]:
     return [random_question(rng, case.quasi, case.sensitive, keys=rng.random() < 0.5).sql for _ in range(number)]
 
 
-@law(15)
+@law(10)
 @given(RANDOM)
 def test_the_pass_equals_the_plan(rng: Random) -> None:
     case = random_case(rng, KINDS, alike=rng.random() < 0.3)

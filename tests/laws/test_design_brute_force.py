@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from math import prod
 from random import Random
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet.learn.design import Design
 from discreet.release.groups import Groups
 from discreet.values.coded import Coded
 from laws.deals import Place, deals, random_plan, spread
+from laws.law import law
 
 RANDOM = st.randoms(use_true_random=True)
-
-
-def law(examples: int) -> Any:
-    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    phases = [Phase.explicit, Phase.generate]
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
 
 
 def design_of(plan: list[Place], cell: list[int]) -> Design:

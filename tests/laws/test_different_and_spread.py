@@ -14,8 +14,9 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet.answer import Session
+from laws.law import law
 from laws.questions import Case, Column, random_case, random_question
-from laws.test_answers_brute_force import NUMBERS, OTHERS, law
+from laws.test_answers_brute_force import NUMBERS, OTHERS
 from laws.test_shuffled_brute_force import shuffled, small_case, small_question
 from laws.worlds import Measure, Question, Worlds, worlds
 

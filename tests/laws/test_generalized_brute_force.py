@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
@@ -31,6 +31,7 @@ import discreet
 from discreet.answer.question.parse import read_question
 from discreet.errors import QueryError
 from discreet.release import Release
+from laws.law import law
 from laws.questions import KINDS, Case, Column, random_case, random_question
 from laws.worlds import Measure, Question, _Cells, _expected
 
@@ -53,14 +54,7 @@ TINY = (
 )
 
 
-def law(examples: int) -> Any:
-    """The same examples on every run; they are small as they are, and shrinking one takes minutes."""
-    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    phases = [Phase.explicit, Phase.generate]
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
-
-
-@law(12)
+@law(8)
 @given(RANDOM)
 def test_generalized_releases_equal_brute_force(rng: Random) -> None:
     """Every place of every row, times every assignment of the group's values to its rows."""
@@ -91,7 +85,7 @@ def test_generalized_releases_equal_brute_force(rng: Random) -> None:
                 _check_total([row[f"s{end}"] for end in ("", "_stderr", "_low", "_high")], sums, alike=alike)
 
 
-@law(16)
+@law(10)
 @given(RANDOM)
 def test_shares_equal_counting_all_points(rng: Random) -> None:
     case = replace(random_case(rng, ("integer",)), publication="generalization")
@@ -117,7 +111,7 @@ def test_shares_equal_counting_all_points(rng: Random) -> None:
                     assert picks in ({size} if share > 0 else {0}), where
 
 
-@law(12)
+@law(8)
 @given(RANDOM)
 def test_bounds_and_plug_ins_equal_brute_force(rng: Random) -> None:
     """All aggregates: which rows of a group match is enumerated, each way as likely as the shares of the boxes say."""

@@ -11,8 +11,9 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from discreet.answer import Session
+from laws.law import law
 from laws.questions import KINDS, Case, Column, random_case, random_question
-from laws.test_answers_brute_force import NUMBERS, OTHERS, _check, law
+from laws.test_answers_brute_force import NUMBERS, OTHERS, _check
 from laws.worlds import Measure, Question, worlds
 
 RANDOM = st.randoms(use_true_random=True)

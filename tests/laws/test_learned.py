@@ -11,8 +11,9 @@ from hypothesis import given, note
 from discreet.answer.session import Session
 from discreet.errors import QueryError
 from discreet.learn import draws
+from laws.law import law
 from laws.questions import random_case
-from laws.test_compiled_pass import KINDS, RANDOM, law, questions, rounding
+from laws.test_compiled_pass import KINDS, RANDOM, questions, rounding
 
 
 @law(6)

@@ -13,13 +13,14 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from sqlglot import exp, parse_one
 
 from discreet.answer.matches.boxed import Boxed
 from discreet.answer.question.parse import read_question
 from discreet.release import Release
+from laws.law import law
 from laws.questions import KINDS, Case, Column, random_case, random_question
 from laws.worlds import Measure, Question, _Cells, _expected
 
@@ -28,14 +29,7 @@ WORLDS = 4_000
 RANDOM = st.randoms(use_true_random=True)
 
 
-def law(examples: int) -> Any:
-    """The same examples on every run; they are small as they are, and shrinking one takes minutes."""
-    checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
-    phases = [Phase.explicit, Phase.generate]
-    return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)
-
-
-@law(15)
+@law(10)
 @given(RANDOM)
 def test_theorem_2_bounds_of_the_release_lie_inside_those_of_the_generalized_table(rng: Random) -> None:
     case = random_case(rng, EVERY, alike=rng.random() < 0.3)
@@ -58,7 +52,7 @@ def test_theorem_2_bounds_of_the_release_lie_inside_those_of_the_generalized_tab
                     assert_inside({f"{name}_low": value, f"{name}_high": value}, tight[keys], name)
 
 
-@law(20)
+@law(12)
 @given(RANDOM)
 def test_coverage_holds_at_every_point(rng: Random) -> None:
     case = random_case(rng, ("integer",))
@@ -79,7 +73,7 @@ def test_coverage_holds_at_every_point(rng: Random) -> None:
                     assert True not in at_points or picks == size, (where, group)
 
 
-@law(30)
+@law(16)
 @given(RANDOM)
 def test_nothing_is_doubtful_that_the_points_of_one_column_decide(rng: Random) -> None:
     """Of a column with few values, whatever is asked; a range that holds nothing (BETWEEN 3 AND 1) is not looked for."""
@@ -100,7 +94,7 @@ def test_nothing_is_doubtful_that_the_points_of_one_column_decide(rng: Random) -
                     assert {fewest == size, picks > 0} == outcomes([column], points, where), (where, group)
 
 
-@law(20)
+@law(12)
 @given(RANDOM)
 def test_generalized_answers_equal_brute_force(rng: Random) -> None:
     """Low and high are the extremes over all hit counts that a box allows, and all values that so many rows may hold."""
