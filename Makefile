@@ -12,17 +12,17 @@ LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publi
 # What Numba compiles, kept between runs.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
-.PHONY: demo fast test long coverage warm lint bench bench-estimates bench-large bench-peers docs docs-sessions docs-sixty lowest wheel clean
+.PHONY: demo fast test long coverage ready warm lint bench bench-estimates bench-large bench-peers docs docs-sessions docs-sixty lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
 
 # What a change breaks most often; under two minutes on two cores once kernels are compiled.
-fast: lint warm
+fast: ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 10 --hypothesis-profile fast -m "not slow and not law and not papers and not kill"
 
 # Everything.
-test: lint warm
+test: ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25
 
 # Everything that draws examples, with at least 500 of them: for a night.
@@ -32,6 +32,10 @@ long: $(STAMP)test warm
 # Branches of all that is not compiled (kernels have their oracles), without processes that are killed.
 coverage: $(STAMP)test warm
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not kill" --cov --cov-report=term-missing:skip-covered
+
+# Linters on one core, compiling on the other.
+ready: $(STAMP)test
+	$(MAKE) --jobs 2 --output-sync lint warm
 
 warm: $(STAMP)test
 	PYTHONPATH=tests $(BIN)/python tests/warm.py
