@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.experiments.sacharidis import OPTIONS as METHODS
-from discreet.experiments.sacharidis import estimated, space_of
-from discreet.experiments.sacharidis import queries as ranges
-from discreet.experiments.sacharidis import released as made_by
+from discreet.experiments.sacharidis.measured import OPTIONS as METHODS
+from discreet.experiments.sacharidis.measured import estimated, space_of
+from discreet.experiments.sacharidis.measured import queries as ranges
+from discreet.experiments.sacharidis.measured import released as made_by
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.spatial.join.join import join
