@@ -278,6 +278,7 @@ def test_a_release_that_does_not_verify_is_said_first(table, release, tmp_path):
     )
     assert run.returncode == 4
     assert json.loads(run.stdout)["verified"] is False
+    assert "does not verify" in json.loads(run.stderr)["error"]["message"]
 
 
 def test_a_seed_is_said_first(table, tmp_path):

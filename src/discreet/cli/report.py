@@ -74,10 +74,14 @@ def report(
         show.as_json({"release": release, "verified": found.verified, "files": [str(path) for path in found.files]})
     else:
         for path in found.files:
-            whose = "may be handed out" if ".public." in path.name else "for the steward, not to be handed out"
+            shown = ".public." in path.name and found.verified
+            whose = "may be handed out" if shown else "for the steward, not to be handed out"
             print(f"{path}: {whose}")
     if not found.verified:
-        raise typer.Exit(VerificationError.exit_status)
+        raise VerificationError(
+            f"`{release}` does not verify, and the report says so first",
+            hint="do not sign it, and do not hand the release out; `discreet verify` says what is wrong",
+        )
 
 
 def _swept(truth: Path, policy: Path, step: show.Step) -> Sweep | None:
