@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import GuaranteeError, InputError, PolicyError
+from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import NAME
 
 DISEASES = {"any": {"lung": ["flu", "asthma"], "gut": ["gastritis", "ulcer"]}}
@@ -125,6 +126,13 @@ def test_intervals_snap(tmp_path: Path) -> None:
     release = discreet.publish(table, rules, to=tmp_path / "r", seed=1)
     rows = duckdb.sql(f"SELECT DISTINCT a_low, a_high FROM '{release.file('generalized')}' ORDER BY ALL").fetchall()
     assert rows == [(0, 4), (5, 9), (30, 34)]
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_a_column_may_be_called_as_one_of_labels(name: str, tmp_path: Path) -> None:
+    table = pa.table({name: ["x", "y", "z"] * 4, "pay": range(12)})
+    policy = discreet.Policy(quasi=[name], sensitive="pay", guarantee={"k": 3}, publication="generalization")
+    assert discreet.verify(discreet.publish(table, policy, to=tmp_path / "r", seed=1).path).ok
 
 
 def test_suppressed_rows_are_absent_and_counted(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 
 from discreet import open_release, read, verify
 from discreet.errors import ReleaseError, VerificationError
@@ -460,6 +461,26 @@ def test_opening_a_damaged_table(forger, change):
     assert found(forger.path) == {"digests"}
 
 
+def test_files_of_two_formats(forger):
+    """Rows that stand in CSV are compared with values that do not; here each group has other rows than values."""
+    forger.rows("qit", lambda rows: [{**row, "group": 1 if row["age"] == 41 else row["group"]} for row in rows])
+    write_csv(forger.table("qit"), forger.path / "qit.csv")
+    (forger.path / "qit.parquet").unlink()
+    forger.manifest(lambda values: values["resources"][0].update(path="qit.csv", format="csv"))
+    forger.mend()
+    assert found(forger.path) == {"groups"}
+
+
+def test_a_table_without_quasi_identifiers(forger):
+    """Sorted by the group alone, a file looks like one that has a row for each group."""
+    forger.put("qit", pa.table({"group": [1] * 5 + [2] * 3 + [3] * 4}))
+    forger.manifest(
+        lambda values: values["resources"][0]["schema"].update(fields=[{"name": "group", "type": "integer"}])
+    )
+    forger.promise(quasi=[])
+    assert found(forger.path) == {"manifest"}
+
+
 def test_opening_without_a_table(forger):
     (forger.path / "qit.parquet").unlink()
     with pytest.raises(VerificationError, match=r"`qit.parquet` is missing"):
@@ -697,6 +718,7 @@ PERMUTATION_FAULTS = [
     Fault(
         "no number", lambda f: f.numbers("mapping", [*ONE_TO_12[:-1], None]), {"rows", "groups", "order", "contents"}
     ),
+    Fault("no number, and a gap", lambda f: f.numbers("mapping", [*range(1, 11), 12, None]), "rows"),
     Fault("numbers in between", lambda f: retyped(f, "permuted", "row", pa.float64()), "columns"),
     # the mapping
     Fault("a mapping too short", lambda f: f.put("mapping", f.table("mapping").slice(0, 11)), {"groups", "contents"}),
@@ -798,6 +820,12 @@ def test_a_value_that_is_no_number(tmp_path, wild):
     made_permutation(tmp_path / "release", pays=[0.0, 1.0, 2.0, 20.0])
     PermutationForger(tmp_path / "release").pays(2, [0.0, 1.0, 1.0, wild])
     assert "groups" in found(tmp_path / "release")
+
+
+def test_the_two_zeros_are_one_value(tmp_path):
+    made_permutation(tmp_path / "release", pays=[0.0, 1.0, 2.0, 20.0])
+    PermutationForger(tmp_path / "release").pays(2, [-0.0, 0.0, 20.0, 20.0])
+    assert "guarantee k = 3" in found(tmp_path / "release")
 
 
 def test_a_range_of_what_may_be_missing(tmp_path):

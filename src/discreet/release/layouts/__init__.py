@@ -112,6 +112,8 @@ def _members(promise: Promise, layout: Layout) -> Iterator[str]:
         promise.sequence is None or promise.lots < 1 or not promise.guarantee.keys() <= {"k", "l", "distinct_l"}
     ):
         yield "only a release of a vault has `lots`, at least 1, and then it is promised `k`, `l` or `distinct_l` alone"
+    if not promise.quasi:
+        yield "it names no quasi-identifier"
     if promise.sensitive is None and layout.needs_sensitive:
         yield "only a full permutation can do without a sensitive column"
 

@@ -178,7 +178,7 @@ def _rows(engine: Engine, promise: Promise, kept: Kept | None) -> Iterator[Check
         yield check("rows", wrong, "rows are numbered by their place alone")
 
 
-ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"
+ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND COUNT(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"
 ROWS_OF_GROUPS = "SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :group"
 VALUES_OF_GROUPS = "SELECT grp, SUM(n) AS size FROM st GROUP BY grp"  # of a join, whose rows are in other groups
 GROUPS = """
@@ -245,7 +245,7 @@ def _order(folder: Path, manifest: Manifest, kept: Kept) -> str | None:
         resources = [manifest.resource(name) for name in files]
         wanted = {*columns, *kept.wanted(columns)}
         rows = _beside([_batches(folder, resource, wanted) for resource in resources])
-        if all(resource.format == "parquet" for resource in resources):
+        if all(resource.format == "parquet" for resource in manifest.resources):  # else runs would speak for some files
             rows = kept.passing(rows, files[0], columns)
         if first_disorder(rows, columns, strict=strict) is not None:
             again = ", or repeats itself" if strict else ""

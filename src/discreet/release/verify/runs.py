@@ -56,7 +56,7 @@ class Kept:
         for batch in rows:
             if self._is_rows(columns):
                 kept.append(batch.select([name for name in self.names if name in batch.schema.names]))
-            if self.boxes and set(self.boxes) <= set(batch.schema.names):
+            if self.boxes and {*self.boxes, self.group} <= set(batch.schema.names):
                 boxes = batch.select([*self.boxes, self.group])
                 self.shown.append(boxes.take(array(_starts(*boxes.columns))))
             if columns == (self.row,) and len(batch):
@@ -84,7 +84,7 @@ def groups_of(kept: Kept, harmless: pa.Array | None) -> tuple[pa.Table, pa.Table
     rows, *others = [each for _, each in tables if each.column_names == [kept.group]] or [table]
     if not all(each.equals(rows) for each in others):  # blocks of which one has other rows
         return None
-    groups, values = _numbers(table, kept.group), table[kept.names[1]].combine_chunks()
+    groups, values = _numbers(table, kept.group), _one_zero(table[kept.names[1]].combine_chunks())
     counts = _numbers(table, kept.names[2]) if kept.names[2] in table.column_names else None
     if counts is not None and not 1 <= counts.min() <= counts.max() <= rows.num_rows:
         return None
@@ -105,6 +105,11 @@ def _plain(table: pa.Table) -> bool:
 
 def _numbers(table: pa.Table, name: str) -> Ints:
     return numbers(table[name].combine_chunks())
+
+
+def _one_zero(values: pa.Array) -> pa.Array:
+    """The same values, where 0.0 and -0.0 are one: Arrow's dictionaries and sets tell them apart."""
+    return pc.add(values, pa.scalar(0.0, values.type)) if pa.types.is_floating(values.type) else values
 
 
 def _starts(*columns: pa.Array) -> Ints:
