@@ -185,7 +185,7 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
 
     And the harmless rows, and how many rows there must be so that no value has more than its share of them.
     """
-    held, found, distinct, free, share = np.empty(values.size, np.int64), 0, 0, np.int64(0), np.int64(rule.k)
+    held, found, distinct, free, share = np.empty(values.size, np.int32), 0, 0, np.int64(0), np.int64(rule.k)
     for v in values:
         if counts[v] == 0:
             held[found] = v
@@ -204,7 +204,7 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
         by_value, unsorted = order_of(held), held.copy()
         for i in range(distinct):
             held[i] = unsorted[by_value[i]]
-    times = np.empty(distinct, np.int64)
+    times = np.empty(distinct, np.int32)
     for i in range(distinct):
         times[i] = counts[held[i]]
     for v in values:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition.spatial.compact.compact import assign
 from discreet.partition.spatial.compact.cuts import UNEVEN, cut_up
-from discreet.partition.spatial.compact.moves import move
+from discreet.partition.spatial.compact.moves import LARGE, move
 from discreet.partition.spatial.compact.segments import FINE, segments
 from discreet.partition.spatial.mondrian import mondrian
 from discreet.partition.spatial.packed import frame
@@ -143,6 +143,16 @@ def test_a_row_moves_where_it_belongs():
     groups = np.empty(7, np.int32)
     move(points, of_row, np.zeros(7, np.int32), 1, np.array([0, 4]), dims, None, 3, groups)
     assert groups.tolist() == [0, 0, 0, 1, 1, 1, 1]
+
+
+def test_very_large_groups_stay_as_they_are():
+    """To try each of their rows would cost the square of these; the same few rows move in a group that is not as large."""
+    for rows, left in ((LARGE, 0), (LARGE + 1, 1)):
+        space = [ranged(np.array([*[0] * (rows - 1), 9, 9, 8, 9]))]
+        points, of_row, dims = in_line(space)
+        groups = np.empty(rows + 3, np.int32)
+        move(points, of_row, np.zeros(rows + 3, np.int32), 1, np.array([0, rows]), dims, None, 3, groups)
+        assert np.bincount(groups).tolist() == [rows - 1 + left, 4 - left]
 
 
 @settings(max_examples=100, deadline=None)

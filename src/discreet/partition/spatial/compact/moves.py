@@ -3,6 +3,7 @@
 Of each group that has rows to spare, those that are alike leave together if what that saves is more than what they
 cost another group, among the 32 before and after it in the order that cuts made; the group that gains most takes them.
 If values are promised anything, both groups must keep that.
+Very large groups, which a promise does not let divide, stay as they are.
 Cost: rows x columns x (rows of a group + groups near by) in each of two rounds.
 Claim: moves_never_lose — the groups cost no more than before, and keep the rule.
 """
@@ -12,11 +13,12 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.spatial.compact.cuts import FAR, set_cost, side_cost
+from discreet.partition.spatial.compact.costs import set_cost, side_cost
 from discreet.partition.spatial.packed import SET
-from discreet.values.rule import keeps
+from discreet.values.rule import FAR, keeps
 
 NEAR, ROUNDS = 32, 2
+LARGE = 1_024  # rows of a group that stays as it is, unless groups need nearly as many: else it would cost their square
 WORTH = 1e-9  # what a move must save, so that rounding alone moves nothing
 
 
@@ -32,7 +34,7 @@ def move(points, of_row, values, kinds, starts, frame, rule, fewest, groups):  #
     marks = np.full(frame.places.size, -1, np.int64)
     turn = np.zeros(1, np.int64)
     counts, held = np.zeros(kinds, np.int32), np.empty(0 if rule is None else n, np.int32)
-    new_low, new_high = np.empty(d, np.int32), np.empty(d, np.int32)
+    new_low, new_high, most = np.empty(d, np.int32), np.empty(d, np.int32), max(LARGE, 3 * fewest)
     for g in range(number):
         for r in range(starts[g], starts[g + 1] if g + 1 < number else n):
             groups[r], following[r], head[g] = g, head[g], r
@@ -40,7 +42,7 @@ def move(points, of_row, values, kinds, starts, frame, rule, fewest, groups):  #
         costs[g] = _cost(-1, head[g], points, of_row, following, frame, marks, turn, low[g], high[g])
     for _ in range(ROUNDS):
         for g in range(number):
-            r = head[g] if sizes[g] > fewest and costs[g] > 0 else -1
+            r = head[g] if fewest < sizes[g] <= most and costs[g] > 0 else -1
             while r >= 0:
                 p, r = of_row[r], following[r]
                 alike = _alike(p, head[g], of_row, following)
@@ -51,7 +53,7 @@ def move(points, of_row, values, kinds, starts, frame, rule, fewest, groups):  #
                 best, to = WORTH, -1
                 near = NEAR if saved > best else -1
                 for h in range(max(0, g - near), min(number, g + near + 1)):
-                    if h != g and saved - alike * costs[h] > best:
+                    if h != g and sizes[h] <= most and saved - alike * costs[h] > best:
                         grown = _grown(points, p, low[h], high[h], head[h], of_row, following, frame)
                         gain = saved - (sizes[h] + alike) * grown + sizes[h] * costs[h]
                         if gain > best:

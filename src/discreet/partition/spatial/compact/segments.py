@@ -14,9 +14,9 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.partition.spatial.compact.cuts import FAR, set_cost, side_cost
+from discreet.partition.spatial.compact.costs import set_cost, side_cost
 from discreet.partition.spatial.packed import SET
-from discreet.values.rule import kept, nothing, see
+from discreet.values.rule import FAR, kept, nothing, see
 
 FINE = 32  # groups of so many rows may end at every row
 
