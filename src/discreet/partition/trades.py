@@ -44,30 +44,34 @@ def in_cells(
         return groups
     starts = np.append(0, np.cumsum(np.bincount(groups)))
     held, first = sensitive_by_group(groups, values, rows, starts), np.searchsorted(starts, edges)
-    chance, kinds = Chance.of(starts, rule, secret), int(values.max(initial=0)) + 1
+    chance = Chance.of(starts, int(values.max(initial=0)) + 1, rule, secret)
     for _ in range(rounds):
-        chance.trade(held, starts, pairs(first, secret.words(starts.size - 1)), kinds)
+        chance.trade(held, starts, pairs(first, secret.words(starts.size - 1)))
     take_places(edges, values, rows, held, starts, groups)
     return groups
 
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """What rounds of trades take: the promises, chance, and scratch where a trade may break a promise."""
+    """What rounds of trades take: the promises, chance, and scratch, more of it where a trade may break a promise."""
 
     rule: Rule
     secret: RandomSource
+    counts: IntArray  # of each value, in one group and the other
+    drawn: IntArray  # the values of two groups, twice
     before: IntArray | None
 
     @classmethod
-    def of(cls, starts: IntArray, rule: Rule, secret: RandomSource) -> Chance:
-        return cls(rule, secret, np.empty(2 * int(np.diff(starts).max()), np.int32) if may_break(rule) else None)
+    def of(cls, starts: IntArray, values: int, rule: Rule, secret: RandomSource) -> Chance:
+        """For groups that begin at `starts`, of so many different values."""
+        drawn = np.empty((3, 2 * int(np.diff(starts).max())), np.int32)
+        return cls(rule, secret, np.zeros((2, values), np.int32), drawn[:2], drawn[2] if may_break(rule) else None)
 
-    def trade(self, held: IntArray, starts: IntArray, partners: IntArray, values: int) -> None:
+    def trade(self, held: IntArray, starts: IntArray, partners: IntArray) -> None:
         """One round, with bits of its own."""
         draws = (1 if self.before is None else 2) * held.size // 2
         bits = self.secret.words(draws // 2 + 1).view(np.uint32)
-        trade(held, starts, partners, bits, self.rule, values, self.before)
+        trade(held, starts, partners, bits, self.rule, self.counts, self.drawn, self.before)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -121,19 +125,14 @@ def may_break(rule: Rule) -> bool:
 
 
 @nb.njit(cache=True, nogil=True)
-def trade(held, starts, partners, bits, rule, values, before):  # type: ignore[no-untyped-def]
+def trade(held, starts, partners, bits, rule, counts, drawn, before):  # type: ignore[no-untyped-def]
     """One round: groups that stand beside each other among the `partners`, two and two, trade in place.
 
-    Group g holds held[starts[g]:starts[g + 1]], out of so many `values`. The smaller of two groups draws: for each of
-    its places there are 32 random bits, twice as many where a trade may break a promise: then there is scratch for what
-    two groups held `before`, and without it what mends a broken promise is not compiled.
+    Group g holds held[starts[g]:starts[g + 1]]. The smaller of two groups draws: for each of its places there are 32
+    random bits, twice as many where a trade may break a promise: then there is scratch for what two groups held
+    `before`, and without it what mends a broken promise is not compiled.
     """
-    largest = 0
-    for g in range(starts.size - 1):
-        largest = max(largest, starts[g + 1] - starts[g])
-    left, right = np.zeros(values, np.int32), np.zeros(values, np.int32)
-    free, fixed = np.empty(2 * largest, np.int32), np.empty(2 * largest, np.int32)
-    at = 0
+    left, right, free, fixed, at = counts[0], counts[1], drawn[0], drawn[1], 0
     for pair in range(partners.size // 2):
         a, b = partners[2 * pair], partners[2 * pair + 1]
         if starts[a + 1] - starts[a] > starts[b + 1] - starts[b]:

@@ -14,7 +14,7 @@ from contracts.test_harmless import guarantee_of, spared, tables
 from discreet.guarantees import Guarantee
 from discreet.partition import PARTITIONS
 from discreet.partition.histogram import deal, mixed
-from discreet.partition.trades import may_break, trade
+from discreet.partition.trades import Chance
 from discreet.values.random import RandomSource
 
 MIXED = PARTITIONS["mixed"]
@@ -49,11 +49,10 @@ def outcomes(mine, yours, promised, draws=600):
     """What two groups may hold after one trade."""
     held = np.array([*mine, *yours], np.int32)
     rule, starts = rule_of(promised, held), np.array([0, len(mine), len(held)])
-    before = np.empty(2 * held.size, np.int32) if may_break(rule) else None
     found = Counter()
     for seed in range(draws):
-        now, bits = held.copy(), RandomSource(seed).words(held.size).view(np.uint32)
-        trade(now, starts, np.array([0, 1], np.int32), bits, rule, int(held.max()) + 1, before)
+        now = held.copy()
+        Chance.of(starts, int(held.max()) + 1, rule, RandomSource(seed)).trade(now, starts, np.array([0, 1], np.int32))
         assert sorted(now) == sorted(held)
         found[tuple(sorted(now[: len(mine)].tolist()))] += 1
     return found

@@ -62,8 +62,9 @@ def cut(points, values, thresholds):
     rows = np.arange(len(values), dtype=np.int32)
     scratch = points.copy(), values.copy(), rows.copy()
     counts = np.zeros((2, values.max() + 1), np.int32)
-    starts = local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, Rule(*thresholds, MARKS), *counts)
-    edges = [*starts.tolist(), len(values)]
+    starts = np.zeros(len(values), np.bool_)
+    local._cut(points, values, rows, *scratch, 0, len(values), 0, spans, Rule(*thresholds, MARKS), *counts, starts)
+    edges = [*np.flatnonzero(starts).tolist(), len(values)]
     found = [(tuple(q), value) for q, value in zip(points.tolist(), values.tolist(), strict=True)]
     return [found[a:b] for a, b in pairwise(edges)], rows.tolist(), spans.tolist()
 

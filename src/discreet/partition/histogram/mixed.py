@@ -72,15 +72,15 @@ def plan(counts: IntArray, rule: Rule, secret: RandomSource, rounds: int) -> Int
     planned = deal.plan(counts, rule)
     starts = np.append(0, np.cumsum(np.bincount(planned)))
     held, groups = by_group(planned, counts, starts), starts.size - 1
-    chance = Chance.of(starts, rule, secret)
+    chance = Chance.of(starts, counts.size, rule, secret)
     for _ in range(rounds if groups > 1 else 0):
-        chance.trade(held, starts, shuffle(secret.words(groups)), counts.size)
+        chance.trade(held, starts, shuffle(secret.words(groups)))
     places = np.repeat(np.arange(groups, dtype=np.int32), np.diff(starts))
     for _ in range(PARTED):
         partners = parted(np.bincount(places[counts[held] == 1], minlength=groups), secret)
         if not partners.size:
             break
-        chance.trade(held, starts, partners, counts.size)
+        chance.trade(held, starts, partners)
     by_value(held, counts, starts, planned)
     return planned
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Literal
 
 import numba as nb
@@ -31,6 +32,7 @@ from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, fewest_rows, kept, nothing, see, surely
 
 COARSE = 1 << 18  # rows below which a cell is left to one thread
+DEEP = 64  # more cells than ever wait
 
 
 def assign(
@@ -64,21 +66,21 @@ def cells(
         values, most = sensitive[order], int(sensitive.max())
         scratch = points.copy(), values.copy(), order.copy()
 
-        def cut(low: int, high: int, coarse: int) -> IntArray:
-            counts = np.zeros(most + 1, np.int32), None if blind else np.zeros(most + 1, np.int32)
-            starts: IntArray = _cut(points, values, order, *scratch, low, high, coarse, spans, rule, *counts)
-            return starts
+        starts = np.zeros(n + 1, np.bool_)
 
-        starts = cut(0, n, COARSE)
-        ends = np.append(starts[1:], n)
-        finer = threads.map(lambda ends: cut(int(ends[0]), int(ends[1]), 0), zip(starts, ends, strict=True))
-        starts = np.concatenate(list(finer))
-    return order, values, np.append(starts, n)
+        def cut(low: int, high: int, coarse: int = 0) -> None:
+            counts = np.zeros(most + 1, np.int32), None if blind else np.zeros(most + 1, np.int32)
+            _cut(points, values, order, *scratch, low, high, coarse, spans, rule, *counts, starts)
+
+        starts[n] = True
+        cut(0, n, COARSE)
+        list(threads.map(lambda ends: cut(*ends), pairwise(np.flatnonzero(starts).tolist())))
+    return order, values, np.flatnonzero(starts)
 
 
 @nb.njit(cache=True, nogil=True)
-def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule, left, right):  # type: ignore[no-untyped-def]
-    """Cut rows low..high in place until no cut is left; return where the cells start, ascending.
+def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule, left, right, starts):  # type: ignore[no-untyped-def]
+    """Cut rows low..high in place until no cut is left; mark in `starts` where the cells start.
 
     `left` and `right` count values, all zero before and after. Without `right` cuts are blind: what then is not needed
     is not compiled.
@@ -87,11 +89,12 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
     fewest = fewest_rows(rule)
     histogram = np.empty(4 * 1024, np.int64)
     least, most, untried = np.empty(d, np.int64), np.empty(d, np.int64), np.empty(d, np.bool_)
-    starts = np.empty(high - low, np.int64)
-    found = 0
-    stack = [(low, high)]
-    while stack:
-        a, b = stack.pop()
+    waiting, top = np.empty((DEEP, 2), np.int64), 1
+    waiting[0, 0], waiting[0, 1] = low, high
+    while top:
+        top -= 1
+        a, b = waiting[top, 0], waiting[top, 1]
+        starts[a] = True
         middle = -1
         if b - a > coarse and b - a >= 2 * fewest:
             small = fewest
@@ -133,13 +136,11 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
                     break
                 if middle >= 0:
                     break
-        if middle < 0:
-            starts[found] = a
-            found += 1
-        else:
-            stack.append((middle, b))
-            stack.append((a, middle))
-    return starts[:found].copy()
+        if middle >= 0:
+            under = top + (2 * (middle - a) < b - a)  # the smaller half is cut first, so that few wait
+            over = 2 * top + 1 - under
+            waiting[under, 0], waiting[under, 1], waiting[over, 0], waiting[over, 1] = a, middle, middle, b
+            top += 2
 
 
 @nb.njit(cache=True, nogil=True)
