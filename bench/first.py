@@ -24,7 +24,7 @@ ROWS = 10_000
 MOST, MOST_OF_DEMO = 10, 5  # CPU seconds
 QUASI = ("age", "sex", "zipcode", "education", "marital_status", "country")
 COUNTS, RANGE = {"l": 10}, {"k": 3, "e": 2000}
-BOXES = ("mondrian", "topdown", "full_domain")
+BOXES = ("mondrian", "compact", "topdown", "full_domain")
 QUESTION = "SELECT sex, AVG(salary) FROM microdata WHERE age > 50 GROUP BY sex"
 METHODS: dict[str, dict[str, Any]] = {
     "demo": {"partition": "mixed", "guarantee": COUNTS},
