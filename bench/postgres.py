@@ -94,11 +94,11 @@ def analysts(server, release, seconds):
         except discreet.errors.DiscreetError as error:
             wrong.append(error)
 
-    threads = [Thread(target=ask) for _ in range(20)]
+    threads = [Thread(target=ask, daemon=True) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(seconds + 60)
     print(f"20 analysts, {seconds} s: {len(found)} answers, {found.count(False)} differ, {len(wrong)} errors")
 
 

@@ -1,11 +1,13 @@
 """A real PostgreSQL for tests, from a pip package: started in a folder of its own, on a free port, gone afterwards.
 
 As root its programs run as `nobody`, since PostgreSQL refuses root; the package's own Python code, which would change
-users and modes, is never called.
+users and modes, is never called. Nothing here waits without a limit, and a server goes when the process goes that
+started it, however that ends.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import signal
@@ -21,6 +23,7 @@ from time import monotonic, sleep
 import psycopg
 
 PASSWORD = "correct horse"  # noqa: S105
+LONGEST = 60  # seconds that anything may take
 SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -29,6 +32,9 @@ SETTINGS = {
     "max_connections": "60",
     "autovacuum": "off",
     "timezone": "Asia/Tokyo",  # nothing may depend on the zone of a server
+    "statement_timeout": f"{2 * LONGEST}s",
+    "lock_timeout": f"{LONGEST}s",
+    "idle_in_transaction_session_timeout": f"{2 * LONGEST}s",
 }
 
 
@@ -41,10 +47,10 @@ def programs() -> Path:
 
 
 def _as_somebody(*command: str | Path) -> list[str]:
-    plain = [*map(str, command)]
-    if os.getuid() != 0:
-        return plain
-    return ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--pdeathsig", "QUIT", *plain]
+    """A command as one may run it, which is told to stop when this process ends."""
+    user = ["--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
+    before = ["setpriv", *user, "--pdeathsig", "QUIT"] if shutil.which("setpriv") else []
+    return [*before, *map(str, command)]
 
 
 @dataclass
@@ -57,6 +63,7 @@ class Server:
 
     def make(self) -> Server:
         """Make an empty cluster, and start it."""
+        atexit.register(self.stop)
         secret = self.folder / "password"
         secret.write_text(PASSWORD, encoding="utf-8")
         if os.getuid() == 0:
@@ -68,6 +75,7 @@ class Server:
             check=True,
             capture_output=True,
             cwd=self.folder,
+            timeout=LONGEST,
         )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -85,10 +93,10 @@ class Server:
                 stderr=log,
                 cwd=self.folder,
             )
-        end = monotonic() + 60
+        end = monotonic() + LONGEST
         while True:
             try:
-                with psycopg.connect(self.url()) as connection:
+                with psycopg.connect(self.url(), connect_timeout=5) as connection:
                     [place] = connection.execute("SELECT current_setting('data_directory')").fetchone() or [""]
             except psycopg.OperationalError:
                 if monotonic() > end or self.process.poll() is not None:
@@ -105,27 +113,38 @@ class Server:
 
     def run(self, *statements: str, database: str = "postgres", user: str = "postgres") -> list[tuple[object, ...]]:
         """Run statements, each in a transaction of its own, and return the rows of the last."""
-        with psycopg.connect(self.url(database, user), autocommit=True) as connection:
+        with psycopg.connect(self.url(database, user), autocommit=True, connect_timeout=LONGEST) as connection:
             for each in statements:
                 cursor = connection.execute(each)  # type: ignore[call-overload]
             return cursor.fetchall() if cursor.description else []
 
     def kill(self) -> None:
-        """Kill it as nothing could be prepared for."""
-        if self.process is not None:
-            children = _children(self.process.pid)
-            self.process.kill()
-            self.process.wait()
-            for child in children:  # they would notice, but the next server cannot start until they are gone
-                with suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-            while any(_alive(child) for child in children):
-                sleep(0.01)
+        """Kill it as nothing could be prepared for, with all that it started."""
+        if self.process is None:
+            return
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGSTOP)  # from now on it starts nobody whom we would miss
+        started = _children(self.process.pid)
+        self.process.kill()
+        self.process.wait(LONGEST)
+        for child in started:  # they would notice, but the next server cannot start until they are gone
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        end = monotonic() + LONGEST
+        while any(_alive(child) for child in started):
+            if monotonic() > end:
+                raise TimeoutError("processes of the server do not end")
+            sleep(0.01)
 
     def stop(self) -> None:
+        """Stop it, or else kill it, and remove its folder."""
+        atexit.unregister(self.stop)
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGQUIT)
-            self.process.wait()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

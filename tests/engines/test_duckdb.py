@@ -143,12 +143,12 @@ def test_close_waits_for_a_query_of_another_thread(tmp_path):
     """A thread that was being started when Ctrl-C came is waited for by nobody else."""
     made, path = connect(), tmp_path / "rows.parquet"
     query = sql("SELECT hash(i) AS h FROM range(5000000) AS t(i)")
-    writer = Thread(target=made.store, args=(query, path))
+    writer = Thread(target=made.store, args=(query, path), daemon=True)
     writer.start()
-    while not any(tmp_path.iterdir()):
+    while writer.is_alive() and not any(tmp_path.iterdir()):
         pass
     made.close()
-    writer.join()
+    writer.join(60)
     assert pq.read_metadata(path).num_rows == 5_000_000
 
 

@@ -34,11 +34,12 @@ def test_a_load_is_whole_or_nothing(own_server, people, tmp_path):
     lasts, rng, whole, nothing = monotonic() - start, Random(1), 0, 0  # noqa: S311
     for moment in range(MOMENTS):
         name, told = f"r{moment}", []
-        thread = Thread(target=lambda name=name, told=told: told.append(_loaded(made, own_server.url(), name)))
+        thread = Thread(target=lambda name=name, told=told: told.append(_loaded(made, own_server.url(), name)), daemon=True)
         thread.start()
         sleep(rng.uniform(0.3, 1.1) * lasts)
         _kill(own_server, backend=moment % 2 == 1)
-        thread.join()
+        thread.join(120)
+        assert not thread.is_alive()
         with psycopg.connect(own_server.url()) as connection:
             found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [name]).fetchall()
         if found:

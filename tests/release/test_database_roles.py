@@ -119,10 +119,10 @@ def test_analysts_ask_at_once(place):
         with discreet.open_release(analyst, release="shown") as release:
             found.extend(release.ask(QUESTION, estimator="even") for _ in range(2))
 
-    threads = [Thread(target=ask) for _ in range(20)]
+    threads = [Thread(target=ask, daemon=True) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
     assert len(found) == 40
     assert all(alike(each, expected) for each in found)

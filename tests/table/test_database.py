@@ -130,10 +130,10 @@ def test_a_table_that_changes_is_read_at_one_moment(patients):
                 connection.execute("UPDATE clinic.patients SET age = age + 100")
                 started.set()
 
-    thread = Thread(target=change)
+    thread = Thread(target=change, daemon=True)
     thread.start()
-    started.wait()
     try:
+        assert started.wait(60)
         for _ in range(5):
             rows = discreet.read(
                 patients,
@@ -144,7 +144,7 @@ def test_a_table_that_changes_is_read_at_one_moment(patients):
                 assert len({*found.to_pylist()}) == 1
     finally:
         stop.set()
-        thread.join()
+        thread.join(60)
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "clinic.nothing", "no.such.table.at.all", "clinic.patients; DROP", ""])
