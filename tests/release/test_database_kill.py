@@ -34,7 +34,9 @@ def test_a_load_is_whole_or_nothing(own_server, people, tmp_path):
     lasts, rng, whole, nothing = monotonic() - start, Random(1), 0, 0  # noqa: S311
     for moment in range(MOMENTS):
         name, told = f"r{moment}", []
-        thread = Thread(target=lambda name=name, told=told: told.append(_loaded(made, own_server.url(), name)), daemon=True)
+        thread = Thread(
+            target=lambda name=name, told=told: told.append(_loaded(made, own_server.url(), name)), daemon=True
+        )
         thread.start()
         sleep(rng.uniform(0.3, 1.1) * lasts)
         _kill(own_server, backend=moment % 2 == 1)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 from discreet.engines.address import Address
 from discreet.engines.engine import Engine
 from discreet.errors import InputError, MissingExtraError
 
-__all__ = ["ENGINES", "Address", "Engine", "connect", "connect_to", "store_of"]
+__all__ = [
+    "ENGINES",
+    "Address",
+    "Engine",
+    "assigner_of",
+    "connect",
+    "connect_to",
+    "session_in",
+    "source_of",
+    "store_of",
+]
 
 
 class _Opening(Protocol):
@@ -40,16 +51,37 @@ def connect_to(address: Address, tables: Mapping[str, tuple[str, str]]) -> Engin
     """A session with a server, to read only; `tables` of it, by schema and name, are known under names of their own."""
     store_of(address)
     from discreet.engines.postgres import Postgres
+    from discreet.engines.postgres.engine import connected
 
-    return Postgres(address.url, tables)
+    return Postgres(connected(address.url), tables)
 
 
-def store_of(address: Address) -> ModuleType:  # noqa: ARG001 - there is one kind of server
+def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Engine:
+    """The same inside the transaction of a connection."""
+    from discreet.engines.postgres import Postgres
+
+    return Postgres(connection, tables)
+
+
+def store_of(address: Address) -> ModuleType:
     """How the server of an address keeps folders as schemas."""
+    return _part(address, "store")
+
+
+def source_of(address: Address) -> ModuleType:
+    """How rows of the server of an address are found."""
+    return _part(address, "source")
+
+
+def assigner_of(address: Address) -> ModuleType:
+    """How rows are given groups in the server of an address."""
+    return _part(address, "assign")
+
+
+def _part(address: Address, name: str) -> ModuleType:  # noqa: ARG001 - there is one kind of server
     try:
-        from discreet.engines.postgres import store
+        return import_module(f"discreet.engines.postgres.{name}")
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "psycopg":
             raise
         raise MissingExtraError("psycopg is not installed", hint="pip install 'discreet[postgres]'") from None
-    return store

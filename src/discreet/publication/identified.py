@@ -30,7 +30,7 @@ def check_identified(table: Table, policy: Policy) -> None:
     if not policy.identifiers:
         return
     columns = [exp.column(name, quoted=True) for name in policy.identifiers]
-    nobody = exp.Sum(this=exp.cast(exp.and_(*(column.is_(exp.null()) for column in columns)), exp.DType.BIGINT))
+    nobody = exp.CountIf(this=exp.and_(*(column.is_(exp.null()) for column in columns)))
     # Numbers that stand for identifiers are counted faster; equal ones, which may be so by accident, are counted again.
     different = exp.Count(this=exp.Distinct(expressions=[fingerprint(*columns)]))
     rows, missing, people = _figures(table, _published(table, policy, exp.Count(this=exp.Star()), nobody, different))

@@ -6,7 +6,7 @@ draft, and the draft is written; which of this a publication does in its own way
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +40,7 @@ from discreet.release.manifest import Promise
 from discreet.release.write import Extend, Watch, free, write
 from discreet.scratch import workplace
 from discreet.table import Table
+from discreet.table.database import Remote
 from discreet.values.codes import Codes
 from discreet.values.columns import exact_in_csv
 from discreet.values.names import fresh
@@ -72,7 +73,8 @@ def publish(
 
     The policy is a `Policy`, the path of a TOML file, or a dictionary with the same keys.
     If `to` is the URL of a database, the release is put there under the name `release`, for roles to read that it is
-    granted to (`grant`); its files are made and verified in a private folder first.
+    granted to (`grant`). Its files are made and verified in a private folder first, unless the table is in the same
+    database and the partition needs no more than counts: then rows are assigned there, and none leaves it.
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
     ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
     tables are added, drawn from the other files of the release alone. A `holdout` of 0.1 leaves out a tenth of the
@@ -84,23 +86,9 @@ def publish(
     `progress` is told each of `STEPS` as it starts, and of `learning` after `writing` if there is any.
     """
     if (address := Address.of(to, release)) is not None:
-        check_place(address, grant)
-        with workplace() as folder:
-            made = publish(
-                table,
-                policy,
-                to=folder / "release",
-                public=public,
-                earlier=earlier,
-                seed=seed,
-                strict=strict,
-                format=format,
-                plausible=plausible,
-                holdout=holdout,
-                holdout_to=holdout_to,
-                progress=progress,
-            )
-            return load(made, address, grant=grant)
+        also: dict[str, Any] = {"public": public, "seed": seed, "format": format, "plausible": plausible}
+        also |= {"earlier": earlier, "holdout": holdout, "holdout_to": holdout_to}
+        return _into(address, table, policy, also, grant=grant, strict=strict, progress=progress)
     if release is not None or grant:
         raise InputError("a folder has no name and no roles", hint="leave them out, or publish into a database")
     to = Path(cast("str | Path", to))
@@ -137,6 +125,29 @@ def publish(
         warned = judged(doubts, policy, strict=strict)
         written = _write(drafted, to=to, format=format, progress=progress, watch=watched(before), extend=extend)
         return replace(written, warnings=warned)
+
+
+def _into(
+    address: Address,
+    table: Any,
+    policy: Given,
+    also: Mapping[str, Any],
+    *,
+    grant: Sequence[str],
+    strict: bool,
+    progress: Callable[[str], None],
+) -> Release:
+    """Publish into a database: in the server if the table is there and counts are enough, else by way of a folder."""
+    from discreet.publication.in_server import publish_in_server, suits
+
+    check_place(address, grant)
+    plain = all(not value or (key, value) == ("format", "parquet") for key, value in also.items())
+    with ExitStack() as opened, workplace() as folder:
+        private, rules = opened_under(table, policy, opened)
+        if plain and also["seed"] is None and isinstance(private, Remote) and suits(private, rules, address):
+            return publish_in_server(private, rules, address, grant=grant, strict=strict, progress=progress)
+        made = publish(private, rules, to=folder / "release", **also, strict=strict, progress=progress)
+        return load(made, address, grant=grant)
 
 
 def _extension(tables: int, policy: Policy, progress: Callable[[str], None]) -> Extend:
@@ -213,18 +224,22 @@ def _write(
     **more: Any,
 ) -> Release:
     """Write a draft, its manifest with `more`; the release says how many rows of the table are not in it."""
-    publication, rows = PUBLICATIONS[draft.policy.publication], int(draft.groups.size)
-    counted = {"rows": rows, "groups": int(draft.histograms.sizes.size)}
-    if draft.people is not None:
-        counted["people"] = draft.people.number
-    about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **_of_chance(draft)}
-    about |= publication.members(draft)
-    promise = describe(draft.policy, **about, **more)
-    files = publication.files(draft)
+    promise, rows = promise_of(draft, **more), int(draft.groups.size)
+    files = PUBLICATIONS[draft.policy.publication].files(draft)
     about = members(draft.policy.about)
     release = write(to, promise, files, format=format, progress=progress, about=about, watch=watch, extend=extend)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
     return replace(release, withheld=draft.table.rows - rows - suppressed, suppressed=suppressed)
+
+
+def promise_of(draft: Draft, **more: Any) -> Promise:
+    """What the manifest says of a draft, and `more`."""
+    counted = {"rows": int(draft.groups.size), "groups": int(draft.histograms.sizes.size)}
+    if draft.people is not None:
+        counted["people"] = draft.people.number
+    about = {"for_publication": not draft.secret.seeded, **counted, **_of_values(draft), **_of_chance(draft)}
+    about |= PUBLICATIONS[draft.policy.publication].members(draft)
+    return describe(draft.policy, **about, **more)
 
 
 def describe(policy: Policy, **more: Any) -> Promise:

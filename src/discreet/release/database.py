@@ -7,29 +7,36 @@ that is gone when the release is closed.
 from __future__ import annotations
 
 import re
+import secrets
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.engines import Address, Engine, connect, connect_to, store_of
+from discreet.engines import Address, Engine, connect, connect_to, session_in, store_of
 from discreet.errors import ReleaseError, VerificationError
-from discreet.release.layouts import manifest_fault
+from discreet.release import readme
+from discreet.release.layouts import LAYOUTS, manifest_fault
 from discreet.release.layouts.file import column, named
-from discreet.release.manifest import MOST, NAME, Manifest
+from discreet.release.manifest import MOST, NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.relations import load_files, loaded
 from discreet.release.release import Release, damaged, open_release
+from discreet.release.rows import store_rows
+from discreet.release.verify.tables import check_tables
+from discreet.release.write import FileToWrite, fill
 from discreet.scratch import temporary, workplace
 
 if TYPE_CHECKING:
     from discreet.engines.postgres.store import Stored
 
 READ = "rows of the database"
+TABLE = "table:"  # in the place of a digest, before what tells one table from others
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*")  # names of files that a release may have
 
 
@@ -47,12 +54,11 @@ class InDatabase(Release):
         self.__dict__["_removed"] = weakref.finalize(self, folder.remove)
         with store_of(self.address).opened(self.address) as stored:
             read_out(stored, folder.path)
-        damaged(folder.path, self.manifest)
+        damaged(folder.path, Manifest.read(folder.path) if in_tables(self.manifest) else self.manifest)
         return folder.path
 
     def attached(self, memory_limit: str | None) -> Engine:  # noqa: ARG002
-        tables = {f"{each.name} file": (self.address.name, each.name) for each in self.manifest.resources}
-        return connect_to(self.address, tables)
+        return connect_to(self.address, _tables(self.address, self.manifest))
 
     def look(self) -> object:
         """Schemas of releases are not written to: what is asked is one snapshot of each table."""
@@ -115,23 +121,17 @@ def load(
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
             raise VerificationError(f"the release was not loaded because it does not verify: {broken}")
         progress("loading")
-        resources, promise = opened.manifest.resources, opened.promise
         with loaded(opened) as engine:
-            tables = {each.name: engine.run(exp.select("*").from_(named(f"{each.name} file"))) for each in resources}
-        links = [
-            store.Link(each.name, link.fields, link.reference.resource, link.reference.fields)
-            for each in resources
-            for link in each.table.foreign_keys or ()
-        ]
-        about = f"{promise.publication} by {promise.partition}, {promise.told()}; {promise.about}"
-        comments = {"": f"discreet release of `{promise.table}`: {about}"}
-        comments |= {each.name: f"{each.path} of the release; see README.md in {store.FILES}" for each in resources}
+            tables = {
+                each.name: engine.run(exp.select("*").from_(named(f"{each.name} file")))
+                for each in opened.manifest.resources
+            }
         store.keep(
             address,
             {path.name: path for path in sorted(opened.path.iterdir())},
             tables,
-            links=links,
-            comments=comments,
+            links=_links(store, opened.manifest, lambda table, columns: _unique(tables[table].select(columns))),
+            comments=_comments(store, opened.manifest),
             grant=grant,
             check=lambda stored: _check(stored, opened),
         )
@@ -139,6 +139,60 @@ def load(
     known = ("withheld", "suppressed", "warnings")  # where it was just published
     found.__dict__.update({each: getattr(opened, each) for each in known})
     return found
+
+
+def _links(store: ModuleType, manifest: Manifest, unique: Callable[[str, list[str]], bool]) -> list[Any]:
+    return [
+        store.Link(each.name, link.fields, *(to := (link.reference.resource, [*link.reference.fields])), unique(*to))
+        for each in manifest.resources
+        for link in each.table.foreign_keys or ()
+    ]
+
+
+def _unique(rows: pa.Table) -> bool:
+    return bool(rows.group_by(rows.column_names).aggregate([]).num_rows == len(rows))
+
+
+def _comments(store: ModuleType, manifest: Manifest) -> dict[str, str]:
+    """What the schema and its tables are, under "" and by name."""
+    promise = manifest.discreet
+    about = f"{promise.publication} by {promise.partition}, {promise.told()}; {promise.about}"
+    of_tables = {
+        each.name: f"{each.path} of the release; see README.md in {store.FILES}" for each in manifest.resources
+    }
+    return {"": f"discreet release of `{promise.table}`: {about}", **of_tables}
+
+
+def of_tables(promise: Promise, tables: Mapping[str, TableSpec], about: Mapping[str, Any]) -> Manifest:
+    """The manifest of a release that is made in a server: until files are made, tables have names and no digests."""
+    resources = tuple(
+        Resource(name=name, path=f"{name}.parquet", format="parquet", hash=TABLE + secrets.token_hex(16), table=spec)
+        for name, spec in tables.items()
+    )
+    return Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
+
+
+def in_tables(manifest: Manifest) -> bool:
+    """Whether a release was made in a server, where files are made of its tables when they are needed."""
+    return all(resource.hash.startswith(TABLE) for resource in manifest.resources)
+
+
+def finish(connection: Any, address: Address, manifest: Manifest) -> None:
+    """Add all but rows to the tables of a release, in the transaction that makes them, and verify them there."""
+    store = store_of(address)
+    texts = {NAME: manifest.to_json(), readme.NAME: readme.readme(manifest)}
+    store.complete(
+        connection,
+        address.name,
+        _links(store, manifest, lambda _, columns: columns == [manifest.discreet.row]),
+        _comments(store, manifest),
+        [(name, 0, text.encode()) for name, text in texts.items()],
+    )
+    check_tables(session_in(connection, _tables(address, manifest)), manifest.discreet)
+
+
+def _tables(address: Address, manifest: Manifest) -> dict[str, tuple[str, str]]:
+    return {f"{each.name} file": (address.name, each.name) for each in manifest.resources}
 
 
 def check_place(address: Address, grant: Sequence[str] = ()) -> None:
@@ -168,11 +222,32 @@ def dump(source: str | Address, to: str | Path, *, name: str | None = None) -> R
 
 
 def read_out(stored: Stored, folder: Path) -> None:
-    """Write the files of a release to a folder."""
+    """Write the files of a release to a folder; those of one that was made in its server are made now."""
+    manifest = _manifest(stored)
+    if in_tables(manifest):
+        _made(stored, folder, manifest)
+        return
     for name in stored.files():
         if not PLAIN.fullmatch(name):
             raise VerificationError(f"the release `{stored.schema}` holds a file with a strange name")
         (folder / name).write_bytes(stored.content(name))
+
+
+def _made(stored: Stored, folder: Path, manifest: Manifest) -> None:
+    orders = {
+        files[0]: order
+        for files, order, _ in LAYOUTS[manifest.discreet.publication].orders(manifest.discreet)
+        if len(files) == 1
+    }
+    rows = {each.name: stored.rows(each.name) for each in manifest.resources}
+
+    def file(resource: Resource) -> FileToWrite:
+        ordered = rows[resource.name].select(resource.table.names())
+        return FileToWrite(
+            resource.name, resource.table, lambda path: store_rows(ordered, path, order=orders[resource.name])
+        )
+
+    fill(folder, manifest.discreet, [*map(file, manifest.resources)], about=manifest.described)
 
 
 @contextmanager
@@ -214,6 +289,8 @@ def _manifest(stored: Stored) -> Manifest:
 
 def _check(stored: Stored, release: Release) -> None:
     """Raise unless the tables hold the rows of the files, each as often, and the files are the same."""
+    if in_tables(_manifest(stored)):
+        return  # the files were made of the tables just now
     wrong = VerificationError(
         f"the release `{stored.schema}` in the database is not what its files say",
         hint="drop the schema, and load the release again",

@@ -86,17 +86,7 @@ def write(
     watch = watch or SILENT
     with hidden(to, watch) as folder:
         progress("writing")
-        with ThreadPoolExecutor(len(files)) as threads:
-            resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
-        manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
-        (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
-        if extend is not None:
-            extended, file = extend(folder)
-            resources = (*resources, _stored(file, folder, format))
-            manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended, **about)
-            (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
-        for name, text in {readme.NAME: readme.readme(manifest), **portals.texts(manifest)}.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        manifest = fill(folder, promise, files, format=format, about=about, extend=extend)
         progress("verifying")
         report = verify_alone(folder)
         if not report.ok:
@@ -107,6 +97,30 @@ def write(
         watch.settled(folder)
         reveal(folder, to)
     return Release(to, manifest)
+
+
+def fill(
+    folder: Path,
+    promise: Promise,
+    files: Sequence[FileToWrite],
+    *,
+    format: Literal["parquet", "csv"] = "parquet",
+    about: Mapping[str, Any] = NOTHING,
+    extend: Extend | None = None,
+) -> Manifest:
+    """Write all files of a release to a folder."""
+    with ThreadPoolExecutor(len(files)) as threads:
+        resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
+    manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
+    (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
+    if extend is not None:
+        extended, file = extend(folder)
+        resources = (*resources, _stored(file, folder, format))
+        manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended, **about)
+        (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
+    for name, text in {readme.NAME: readme.readme(manifest), **portals.texts(manifest)}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return manifest
 
 
 def reveal(folder: Path, to: Path) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from discreet.engines import Address, Engine, connect, store_of
+from discreet.engines import Address, Engine, connect, source_of
 from discreet.engines.dialect import sql_type
 from discreet.errors import DiscreetError, InputError
+from discreet.table.database import Counted, Remote
 from discreet.table.digits import as_number, numbers
 from discreet.table.faults import unreadable
 from discreet.table.files import Opened, open_file
@@ -21,7 +22,7 @@ from discreet.table.frames import as_arrow, orders_of, zoned
 from discreet.table.header import check_names
 from discreet.table.table import RELATION, WHOLE, Table
 from discreet.values.columns import WIDE, Column, columns_of
-from discreet.values.written import CSV_KEYS, EXCEL_KEYS, Csv, Excel, csv_faults, excel_faults
+from discreet.values.written import CSV_KEYS, EXCEL_KEYS, PLAIN, Csv, Excel, csv_faults, excel_faults
 from discreet.words import nearest
 
 SOURCE = "source table"
@@ -43,7 +44,7 @@ def read(
     """Read `source`: a path to a CSV, Parquet or Excel file, or a pandas, Polars, Arrow or DuckDB frame.
 
     Of a database, `source` is its URL (`postgresql://host/database`), and a `table` or a `query` says which rows: those
-    that the role sees at one moment, all of them read at once.
+    that the role sees at one moment, all of them read at once when they are needed.
 
     `name` is what the table is called here; the policy names the release. `memory_limit` (like `8GB`)
     makes the engine spill to disk beyond it. Columns of a CSV file that are among `texts` stay text, whatever they
@@ -54,22 +55,55 @@ def read(
     written = Csv.of(_sound("csv", csv or {})), Excel.of(_sound("excel", excel or {}))
     address = Address.of(source)
     if address is not None:
-        source, name = store_of(address).read_rows(address, table, query), name or _last(table)
-    elif table is not None or query is not None:
+        return _remote(address, table, query, name, memory_limit)
+    if table is not None or query is not None:
         raise InputError("only a database has tables and queries", hint="leave them out, or give the URL of a database")
     path = Path(source) if isinstance(source, str | Path) else None
     opened = _of_frame(source) if path is None else open_file(path, *written, texts)
     check_names(opened.names)
     if path is not None:
         name = name or re.sub(r"\W", "_", path.name.split(".")[0])
+    engine, columns = _opened(path, opened, [column for column in opened.names if column in texts], memory_limit)
+    in_file = path if isinstance(opened.rows, Path) else None
+    return Table(engine, columns, name or "microdata", in_file, opened.csv, opened.kept)
+
+
+def _opened(
+    path: Path | None, opened: Opened, texts: Collection[str], memory_limit: str | None
+) -> tuple[Engine, tuple[Column, ...]]:
     engine = connect(memory_limit=memory_limit, private=True)
     try:
-        columns = _load(engine, path, opened, [column for column in opened.names if column in texts])
+        return engine, _load(engine, path, opened, texts)
     except BaseException:
         engine.close()
         raise
-    in_file = path if isinstance(opened.rows, Path) else None
-    return Table(engine, columns, name or "microdata", in_file, opened.csv, opened.kept)
+
+
+def _remote(
+    address: Address, table: str | None, query: str | None, name: str | None, memory_limit: str | None
+) -> Table:
+    """A table of a database: its columns, and its rows once they are needed."""
+    source = source_of(address)
+    origin = source.described(address, table, query)
+    check_names(origin.schema.names)
+    engine, columns = _opened(None, _of_frame(origin.schema.empty_table()), (), memory_limit)
+    engine.close()
+
+    def reading() -> Engine:
+        return _opened(None, _of_frame(source.read_rows(origin)), (), memory_limit)[0]
+
+    return Remote(origin, columns, name or _last(table) or "microdata", reading)
+
+
+def counted(connection: Any, table: Remote) -> Counted:
+    """A table as it is seen inside a transaction of its server, where it stays."""
+    engine = source_of(table.origin.address).session(connection, table.origin, SOURCE)
+    of_source = columns_of(table.origin.schema)
+    cleaned = [_cleaned(column, None, PLAIN) for column in of_source]
+    source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
+    for relation in (RELATION, WHOLE):
+        engine.load(relation, exp.select(*cleaned).from_(source), keep=False)
+    return Counted(engine, table.columns, table.name)
 
 
 def _last(table: str | None) -> str | None:

@@ -25,10 +25,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.table.certainty import Certainty, Classes, certainty
+from discreet.table.database import Counted
 from discreet.table.table import Table
 from discreet.values.codes import Codes
 
 DRAWN = 500_000
+COUNTED = 100_000  # of a server's rows
 # Of two columns together, and of three: on how many rows, in at most so many bands, and of at most so many columns.
 SEVERAL = {2: (200_000, 64, None), 3: (50_000, 16, 7)}
 BANDS, IN_A_BAND = 256, 25  # at most so many bands, each of about so many rows or more
@@ -184,6 +186,8 @@ def tellings(
     `codes` are those of the sensitive column, if they are known. `ordered` are texts whose order means something. Rows
     in which `present` is missing are left out; of the others only those at the places `among` are looked at, if given.
     """
+    if isinstance(table, Counted):
+        return _of_counts(table, quasi, sensitive, ordered, present)
     rows = table.count(present=present) if codes is None else codes.codes.size
     drawn = _drawn(rows, among)
 
@@ -197,15 +201,36 @@ def tellings(
     if not rows or table[sensitive].kind is None:
         return ()
     private = column(sensitive, codes)
+    ways = _ways(private)
     columns = [column(name) for name in dict.fromkeys(quasi) if name != sensitive and table[name].kind is not None]
-    banded = private.banded(BANDS_OF_SENSITIVE) if private.codes.size > 5 * BANDS_OF_SENSITIVE else None
-    ways = [values for values in (Classes.of_values(private.codes), banded) if values is not None]
     singles = [_single(each, private, ways) for each in columns]
     sampled = (rows if among is None else among.size) > DRAWN
     return (
         *(found.telling(sampled=sampled, more=found.certain.told) for found in singles),
         *_several(columns, singles, private, ways[-1], sampled=sampled),
     )
+
+
+def _of_counts(
+    table: Counted, quasi: Sequence[str], sensitive: str, ordered: Collection[str], present: str | None
+) -> tuple[Telling, ...]:
+    """The same of single columns: where rows stay in their server, only pairs of columns are counted."""
+    found = []
+    for name in dict.fromkeys(quasi):
+        pair = table.together(name, sensitive, present=present, most=COUNTED)
+        column, private = (
+            _Column(each, codes, ordered=table[each].ordered or each in ordered)
+            for each, codes in zip((name, sensitive), pair, strict=True)
+        )
+        single = _single(column, private, _ways(private))
+        found.append(single.telling(sampled=table.rows > COUNTED, more=single.certain.told))
+    return tuple(found)
+
+
+def _ways(private: _Column) -> list[Classes]:
+    """How sensitive values are looked at: each by itself, and in bands where they are many."""
+    banded = private.banded(BANDS_OF_SENSITIVE) if private.codes.size > 5 * BANDS_OF_SENSITIVE else None
+    return [values for values in (Classes.of_values(private.codes), banded) if values is not None]
 
 
 def _drawn(rows: int, among: Rows | None) -> Rows | None:

@@ -100,6 +100,7 @@ class Dialect(Postgres):
             **Postgres.Generator.TRANSFORMS,
             LookedUp: lambda self, each: self.sql(exp.paren(each.query(), copy=False)),
             exp.Exp: _exp,
+            exp.IsNan: lambda self, each: f"({self.sql(each.this)} = 'NaN')",
             exp.Contains: lambda self, each: f"(STRPOS({self.sql(each.this)}, {self.sql(each.expression)}) > 0)",
             exp.EndsWith: lambda self, each: (
                 f"(RIGHT({self.sql(each.this)}, LENGTH({self.sql(each.expression)})) = {self.sql(each.expression)})"

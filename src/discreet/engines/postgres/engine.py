@@ -24,7 +24,7 @@ from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.postgres.dialect import Dialect
 from discreet.engines.postgres.errors import translating
-from discreet.engines.postgres.files import schema_of
+from discreet.engines.postgres.files import copied_out, schema_of
 from discreet.errors import EngineError, InputError, InternalError
 from discreet.values.columns import WIDE
 from discreet.values.written import PLAIN, Csv
@@ -42,6 +42,7 @@ SETTINGS = {
     "client_encoding": "UTF8",
     "search_path": "pg_catalog",
     "statement_timeout": f"{MINUTES}min",
+    "lock_timeout": "2min",
     "client_connection_check_interval": "2s",  # whoever is gone waits for no answer
     "jit": "off",
     "work_mem": "64MB",
@@ -80,14 +81,14 @@ class Postgres:
     dialect = Dialect
     carries = True
 
-    def __init__(self, url: str, tables: Mapping[str, tuple[str, str]]) -> None:
+    def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], tables: Mapping[str, tuple[str, str]]) -> None:
         self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
         self._here: set[str] = set()
         self._known: dict[str, Relation] = {
             name: Relation(exp.select("*").from_(exp.table_(table, db=schema, quoted=True)), keep=False)
             for name, (schema, table) in tables.items()
         }
-        self._connection = connected(url)
+        self._connection = connection
 
     @cached_property
     def _beside(self) -> DuckDB:
@@ -111,6 +112,11 @@ class Postgres:
         with self._lock, translating():
             cursor = self._connection.execute(sql.SQL(query), binary=True)
             return _arrow(cursor)
+
+    def copied(self, query: exp.Expr) -> pa.Table:
+        """The rows of a query that are many."""
+        with self._lock, translating():
+            return copied_out(self._connection, self.written(query))
 
     def load(
         self,

@@ -67,6 +67,10 @@ STATES: dict[str, tuple[str, str]] = {
     "53100": (f"the disk of the server is full; {WRITTEN}", "make room there, and run the same command again"),
     "53200": ("the server is out of memory", "ask for less at a time"),
     "53300": ("the server has no connection left", "try again later, or raise `max_connections`"),
+    "55P03": (
+        f"somebody else holds what is needed here for too long; {WRITTEN}",
+        "wait until others who publish or change the table have ended, and run the same command again",
+    ),
     "57P": (f"the server was shut down; {WRITTEN}", "start it, and run the same command again"),
     "58": (f"the server cannot read or write its files; {WRITTEN}", "look at its log"),
     "40": (f"the server gave way to another transaction; {WRITTEN}", "run the same command again"),

@@ -26,7 +26,7 @@ TYPES = """
 
 
 def schema_of(
-    cursor: psycopg.Cursor[tuple[object, ...]],
+    cursor: psycopg.Cursor[tuple[Any, ...]],
     columns: Sequence[list[Any]] = (),
     unbounded: Callable[[list[Any]], pa.DataType] | None = None,
 ) -> pa.Schema:
@@ -47,10 +47,14 @@ def schema_of(
     return pa.schema(fields)
 
 
-def copied_out(connection: psycopg.Connection[tuple[object, ...]], query: str) -> pa.Table:
+def described_as(connection: psycopg.Connection[tuple[Any, ...]], query: str) -> pa.Schema:
+    """The columns of a query."""
+    return schema_of(connection.execute(_composed(f"SELECT * FROM ({query}\n) AS rows_to_read LIMIT 0"), binary=True))
+
+
+def copied_out(connection: psycopg.Connection[tuple[Any, ...]], query: str) -> pa.Table:
     """The rows of a query, whatever their number."""
-    empty = connection.execute(_composed(f"SELECT * FROM ({query}\n) AS rows_to_read LIMIT 0"), binary=True)
-    schema = schema_of(empty)
+    schema = described_as(connection, query)
     statement = _composed(f"COPY ({query}\n) TO STDOUT (FORMAT csv)")
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         text = io.BytesIO()
@@ -83,7 +87,7 @@ def copied_out(connection: psycopg.Connection[tuple[object, ...]], query: str) -
     return found.rename_columns(schema.names).cast(schema)
 
 
-def copied_in(connection: psycopg.Connection[tuple[object, ...]], table: sql.Composable, rows: pa.Table) -> None:
+def copied_in(connection: psycopg.Connection[tuple[Any, ...]], table: sql.Composable, rows: pa.Table) -> None:
     """Put rows into a table that has such columns."""
     statement = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(table)
     with connection.cursor() as cursor, cursor.copy(statement) as copy:

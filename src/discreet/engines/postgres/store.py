@@ -6,7 +6,7 @@ to one that holds values several times, a table `discreet_keys_of_NAME` of these
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,16 +26,19 @@ from discreet.errors import EngineError, InputError, ReleaseError
 FILES = "discreet_files"
 KEYS = "discreet_keys_of_"
 PART = 16 << 20  # bytes of a file that are one row
+ISOLATION = "REPEATABLE READ"
+LOCK = 0x64697363726565  # tells our locks from those of others
 
 
 @dataclass(frozen=True)
 class Link:
-    """Columns of a table that point to those of the same place in another."""
+    """Columns of a table that point to those of the same place in another, where each may stand once only."""
 
     table: str
     columns: Sequence[str]
     other: str
     others: Sequence[str]
+    unique: bool
 
 
 @dataclass(frozen=True)
@@ -86,34 +89,6 @@ class Stored:
             return self.connection.execute(statement, binary=True).fetchall()
 
 
-def read_rows(address: Address, table: str | None, query: str | None) -> pa.Table:
-    """The rows of a table or of a query, as one moment and the role that connects see them; nothing is written."""
-    if (table is None) == (query is None):
-        raise InputError(
-            "of a database, name either a table or a query", hint='give table="schema.table" or query="SELECT …"'
-        )
-    with connected(address.url) as connection, translating():
-        connection.execute("RESET search_path")
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        text = (query or "").strip().rstrip(";") if table is None else f"SELECT * FROM {_found(connection, table)}"
-        return copied_out(connection, text)
-
-
-def _found(connection: psycopg.Connection[Any], table: str) -> str:
-    """A table as SQL names it, which may be written as in SQL; views and foreign tables are tables, too."""
-    missing = InputError(
-        f"there is no table `{table}` in the database, or your role may not see it",
-        hint="name it as `schema.table`, with capitals in double quotes; `\\dt *.*` in psql lists them",
-    )
-    try:
-        [(name,)] = connection.execute("SELECT to_regclass(%s)::oid::regclass::text", [table]).fetchall()
-    except psycopg.Error:
-        raise missing from None
-    if name is None:
-        raise missing
-    return str(name)
-
-
 def check_place(address: Address, grant: Sequence[str] = ()) -> None:
     """Raise if a release cannot be put there: the name is taken, a role unknown, or nothing may be created."""
     check_name(address.name)
@@ -138,6 +113,41 @@ def opened(address: Address) -> Iterator[Stored]:
         yield Stored(connection, address.name)
 
 
+@contextmanager
+def making(address: Address, grant: Sequence[str] = ()) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+    """A transaction in which a schema is made: it sees one moment, and all of it is there at its end, or nothing.
+
+    Whoever makes one of the same name waits meanwhile.
+    """
+    schema = address.name
+    check_name(schema)
+    with connected(address.url, write=True) as connection:
+        with translating():
+            connection.execute("SELECT pg_advisory_lock(hashtextextended(lower(%s), %s))", [schema, LOCK])
+        _check_free(connection, schema)
+        _check_roles(connection, grant)
+        with translating():
+            connection.execute(f"BEGIN ISOLATION LEVEL {ISOLATION}")
+            connection.execute(SQL("CREATE SCHEMA {}").format(Identifier(schema)))
+        yield connection
+        with translating():
+            _grant(connection, schema, grant)
+        _commit(connection)
+
+
+def _commit(connection: psycopg.Connection[Any]) -> None:
+    try:
+        with translating():
+            connection.execute("COMMIT")
+    except EngineError:
+        if not connection.broken:
+            raise
+        raise EngineError(
+            "the connection to the server was lost at the last moment: the whole release is there, or nothing of it",
+            hint="`discreet verify` tells which; if it is not there, run the same command again",
+        ) from None
+
+
 def keep(
     address: Address,
     files: Mapping[str, Path],
@@ -155,16 +165,51 @@ def keep(
     schema = address.name
     for name in (schema, *tables, *(column for rows in tables.values() for column in rows.column_names)):
         check_name(name)
-    with connected(address.url, write=True) as connection:
-        _check_free(connection, schema)
-        _check_roles(connection, grant)
+    with making(address, grant) as connection:
         with translating():
-            connection.execute("BEGIN")
-            _make(connection, schema, files, tables, links, comments)
-            _grant(connection, schema, grant)
+            for name, rows in tables.items():
+                table = Identifier(schema, name)
+                connection.execute(SQL("CREATE TABLE {} ({})").format(table, columns_of(rows.schema)))
+                copied_in(connection, table, rows)
+        complete(connection, schema, links, comments, _parts(files))
         check(Stored(connection, schema))
-        with translating():
-            connection.execute("COMMIT")
+
+
+def complete(
+    connection: psycopg.Connection[Any],
+    schema: str,
+    links: Sequence[Link],
+    comments: Mapping[str, str],
+    parts: Iterable[tuple[str, int, bytes]],
+) -> None:
+    """Give tables that are there their keys, comments and statistics, and lay files beside them, part by part."""
+
+    def run(query: str, *names: sql.Composable) -> None:
+        connection.execute(SQL(query).format(*names))
+
+    with translating():
+        for link in links:
+            _link(run, schema, link)
+        run(
+            "CREATE TABLE {} (path text, part integer, content bytea NOT NULL, PRIMARY KEY (path, part))",
+            Identifier(schema, FILES),
+        )
+        statement = SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(Identifier(schema, FILES))
+        with connection.cursor() as cursor:
+            for part in parts:
+                cursor.execute(statement, part, binary=True)
+        for name, comment in comments.items():
+            kind, this = ("TABLE", Identifier(schema, name)) if name else ("SCHEMA", Identifier(schema))
+            run(f"COMMENT ON {kind} {{}} IS {{}}", this, Literal(comment))
+        for name in Stored(connection, schema).tables():
+            run("ANALYZE {}", Identifier(schema, name))
+
+
+def _parts(files: Mapping[str, Path]) -> Iterator[tuple[str, int, bytes]]:
+    for name, path in files.items():
+        with path.open("rb") as file:
+            for number, content in enumerate(iter(lambda file=file: file.read(PART), b"")):  # type: ignore[misc]
+                yield name, number, content
 
 
 def _check_free(connection: psycopg.Connection[Any], schema: str) -> None:
@@ -195,46 +240,11 @@ def _check_roles(connection: psycopg.Connection[Any], roles: Sequence[str]) -> N
             raise InputError(f"there is no role `{role}` in the server", hint="`\\du` in psql lists them")
 
 
-def _make(
-    connection: psycopg.Connection[Any],
-    schema: str,
-    files: Mapping[str, Path],
-    tables: Mapping[str, pa.Table],
-    links: Sequence[Link],
-    comments: Mapping[str, str],
-) -> None:
-    def run(query: str, *parts: sql.Composable) -> None:
-        connection.execute(SQL(query).format(*parts))
-
-    run("CREATE SCHEMA {}", Identifier(schema))
-    for name, rows in tables.items():
-        run("CREATE TABLE {} ({})", Identifier(schema, name), columns_of(rows.schema))
-        copied_in(connection, Identifier(schema, name), rows)
-    for link in links:
-        _link(run, schema, link, tables[link.other])
-    run(
-        "CREATE TABLE {} (path text, part integer, content bytea NOT NULL, PRIMARY KEY (path, part))",
-        Identifier(schema, FILES),
-    )
-    with connection.cursor() as cursor:
-        statement = SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(Identifier(schema, FILES))
-        for name, path in files.items():
-            with path.open("rb") as file:
-                parts = iter(lambda file=file: file.read(PART), b"")  # type: ignore[misc]
-                for number, content in enumerate(parts):
-                    cursor.execute(statement, [name, number, content], binary=True)
-    for name, comment in comments.items():
-        kind, this = ("TABLE", Identifier(schema, name)) if name else ("SCHEMA", Identifier(schema))
-        run(f"COMMENT ON {kind} {{}} IS {{}}", this, Literal(comment))
-    for name in tables:
-        run("ANALYZE {}", Identifier(schema, name))
-
-
-def _link(run: Callable[..., None], schema: str, link: Link, rows: pa.Table) -> None:
+def _link(run: Callable[..., None], schema: str, link: Link) -> None:
     """A foreign key; to values that occur several times, by a table that has each once."""
     other, this = Identifier(schema, link.other), Identifier(schema, link.table)
     here, there = (SQL(", ").join(map(Identifier, names)) for names in (link.columns, link.others))
-    if rows.select(list(link.others)).group_by(list(link.others)).aggregate([]).num_rows == len(rows):
+    if link.unique:
         run("ALTER TABLE {} ADD PRIMARY KEY ({})", other, there)
     else:
         keys = Identifier(schema, f"{KEYS}{link.other}")

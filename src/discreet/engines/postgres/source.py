@@ -1,0 +1,89 @@
+"""Rows of a server that are to be published: a table or a query, described first, and read when they are needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+from psycopg.sql import SQL
+
+from discreet.engines.address import Address
+from discreet.engines.postgres.engine import Postgres, connected
+from discreet.engines.postgres.errors import translating
+from discreet.engines.postgres.files import copied_out, described_as
+from discreet.errors import InputError
+
+VIEW = "discreet_source"  # in the schema of temporary things, which nobody else sees
+
+
+class Origin:
+    """Where rows come from: the server, the SELECT that finds them, and the columns that they have."""
+
+    __slots__ = ("address", "schema", "text")
+
+    def __init__(self, address: Address, text: str, schema: pa.Schema) -> None:
+        self.address, self.text, self.schema = address, text, schema
+
+
+def described(address: Address, table: str | None, query: str | None) -> Origin:
+    """The rows of a table or of a query; raise by name for what cannot be read."""
+    if (table is None) == (query is None):
+        raise InputError(
+            "of a database, name either a table or a query", hint='give table="schema.table" or query="SELECT …"'
+        )
+    with connected(address.url) as connection, translating():
+        connection.execute("RESET search_path")
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        text = (query or "").strip().rstrip(";") if table is None else f"SELECT * FROM {_found(connection, table)}"
+        return Origin(address, text, described_as(connection, text))
+
+
+def read_rows(origin: Origin) -> pa.Table:
+    """All rows, as one moment and the role that connects see them; nothing is written."""
+    with connected(origin.address.url) as connection, translating():
+        connection.execute("RESET search_path")
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        rows = copied_out(connection, origin.text)
+    _check_same(rows.schema, origin)
+    return rows
+
+
+def session(connection: psycopg.Connection[tuple[Any, ...]], origin: Origin, name: str) -> Postgres:
+    """An engine inside the transaction of a connection, to which the rows are known as `name`, and stay where they are.
+
+    They are seen through a temporary view, whose names mean what they mean to the role that connects.
+    """
+    with translating():
+        [(path,)] = connection.execute("SELECT current_setting('search_path')").fetchall()
+        connection.execute("SET LOCAL search_path TO DEFAULT")
+        view = f"CREATE TEMPORARY VIEW {VIEW} AS SELECT * FROM ({origin.text}\n) AS rows_to_read"
+        connection.execute(SQL(view), binary=True)
+        _check_same(described_as(connection, f"SELECT * FROM pg_temp.{VIEW}"), origin)
+        connection.execute("SELECT set_config('search_path', %s, true)", [path])
+    return Postgres(connection, {name: ("pg_temp", VIEW)})
+
+
+def _check_same(schema: pa.Schema, origin: Origin) -> None:
+    if schema != origin.schema:
+        raise InputError("the columns of the table changed while it was read", hint="run the same command again")
+
+
+def _found(connection: psycopg.Connection[Any], table: str) -> str:
+    """A table as SQL names it, which may be written as in SQL; views and foreign tables are tables, too."""
+    missing = InputError(
+        f"there is no table `{table}` in the database, or your role may not see it",
+        hint="name it as `schema.table`, with capitals in double quotes; `\\dt *.*` in psql lists them",
+    )
+    named = """
+        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+        WHERE c.oid = to_regclass(%s)
+    """
+    try:
+        found = connection.execute(named, [table]).fetchall()
+    except psycopg.Error:
+        raise missing from None
+    if not found:
+        raise missing
+    return str(found[0][0])
