@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
@@ -53,7 +54,10 @@ def connect_to(address: Address, tables: Mapping[str, tuple[str, str]]) -> Engin
     from discreet.engines.postgres import Postgres
     from discreet.engines.postgres.engine import connected
 
-    return Postgres(connected(address.url), tables)
+    connection = connected(address.url)
+    engine = Postgres(connection, tables)
+    weakref.finalize(engine, connection.close)  # whoever forgets to
+    return engine
 
 
 def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Engine:

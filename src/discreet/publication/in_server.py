@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -106,15 +107,14 @@ def _make(connection: Any, address: Address, private: Counted, drafted: Draft) -
         plan=(runs.firsts, runs.groups, runs.steps),
     )
     _check_planned(engine, drafted)
-    for name, query in MADE[policy.publication](drafted).items():
+    for name, query in MADE[policy.publication](drafted, assigner).items():
         assigner.lay_down(connection, engine, address.name, name, query)
 
 
 def _check_planned(engine: Any, drafted: Draft) -> None:
     """Make sure that rows went where they were meant to: by sums over the groups of each value, and their squares."""
     group, value = (exp.column(name, quoted=True) for name in (drafted.group, drafted.policy.sensitive_column))
-    wide = exp.Mod(this=exp.cast(group, exp.DType.BIGINT), expression=exp.Literal.number(PRIME))
-    wide = exp.paren(wide, copy=False)
+    wide = exp.paren(exp.Mod(this=exp.cast(group, exp.DType.BIGINT), expression=exp.Literal.number(PRIME)))
     sums = [
         exp.Count(this=exp.Star()),
         exp.Sum(this=wide),
@@ -130,7 +130,7 @@ def _check_planned(engine: Any, drafted: Draft) -> None:
         raise InternalError("the server did not assign rows as planned; nothing was published")
 
 
-def _anatomy(drafted: Draft) -> Mapping[str, exp.Select]:
+def _anatomy(drafted: Draft, _: ModuleType) -> Mapping[str, exp.Select]:
     policy, group, count = drafted.policy, drafted.group, drafted.count
     number = exp.alias_(exp.Count(this=exp.Star()), count, quoted=True)
     held = _columns(group, policy.sensitive_column)
@@ -143,21 +143,16 @@ def _anatomy(drafted: Draft) -> Mapping[str, exp.Select]:
     }
 
 
-def _permutation(drafted: Draft) -> Mapping[str, exp.Select]:
+def _permutation(drafted: Draft, assigner: ModuleType) -> Mapping[str, exp.Select]:
     """Values are shuffled inside each group; rows are numbered in the order of what they show."""
     policy, group, row = drafted.policy, drafted.group, drafted.row
     sensitive, shown = policy.sensitive_column, (group, *policy.quasi)
     at = drafted.fresh("place")
     of_rows = _rows(*shown).select(_numbered(at, by=group)).subquery("a")
-    shuffled = exp.Window(
-        this=exp.RowNumber(), partition_by=_columns(group), order=exp.Order(expressions=[exp.func("GEN_RANDOM_UUID")])
-    )
-    of_values = _rows(group, sensitive).select(exp.alias_(shuffled, at, quoted=True)).subquery("b")
-    same = [
-        exp.EQ(this=one, expression=two) for one, two in zip(*(_columns(group, at, of=of) for of in "ab"), strict=True)
-    ]
-    joined = exp.select(*_columns(*shown, of="a"), *_columns(sensitive, of="b")).from_(of_rows)
-    joined = joined.join(of_values, on=exp.and_(*same))
+    of_values = assigner.shuffled(_rows(group, sensitive), group, at).subquery("b")
+    pairs = zip(*(_columns(group, at, of=of) for of in "ab"), strict=True)
+    same = exp.and_(*(exp.EQ(this=one, expression=two) for one, two in pairs))
+    joined = exp.select(*_columns(*shown, of="a"), *_columns(sensitive, of="b")).from_(of_rows).join(of_values, on=same)
     order = [ascending(name) for name in (*shown, sensitive)]
     place = exp.alias_(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order)), row, quoted=True)
     permuted = exp.select(place, *_columns(*policy.quasi, sensitive)).from_(joined.subquery("together"))
@@ -178,4 +173,7 @@ def _numbered(name: str, *, by: str) -> exp.Expr:
     return exp.alias_(exp.Window(this=exp.RowNumber(), partition_by=_columns(by)), name, quoted=True)
 
 
-MADE: Mapping[str, Callable[[Draft], Mapping[str, exp.Select]]] = {"anatomy": _anatomy, "permutation": _permutation}
+MADE: Mapping[str, Callable[[Draft, ModuleType], Mapping[str, exp.Select]]] = {
+    "anatomy": _anatomy,
+    "permutation": _permutation,
+}

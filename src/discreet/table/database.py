@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
-from discreet.engines import Engine
+from discreet.engines import Engine, connect, source_of
 from discreet.errors import InputError, InternalError
-from discreet.table.table import RELATION, Table
+from discreet.table.table import Table, named
 from discreet.values.codes import Codes, encode
 from discreet.values.columns import Column
 from discreet.values.written import Csv
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from discreet.engines.postgres.engine import Postgres
     from discreet.engines.postgres.source import Origin
 
+DRAWN = 50_000  # rows, if a table has more
+SAMPLE, TEXTS = "discreet_sample", "different texts"
 ENDS = {
     "date": ("0001-01-01", "9999-12-31"),
     "timestamp": ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"),
@@ -42,9 +46,16 @@ class Remote(Table):
         )
 
     @cached_property
-    def engine(self) -> Engine:  # type: ignore[override] # which is there from the beginning elsewhere
+    def engine(self) -> Engine:
         opening: Callable[[], Engine] = self.__dict__["_opening"]
         return opening()
+
+    def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
+        if "engine" in self.__dict__:
+            return super().over_values(name, figures, most=most)
+        values = source_of(self.origin.address).different(self.origin, name, most)
+        with closing(connect(private=True)) as engine:
+            return _over(engine, values, figures)
 
     def close(self) -> None:
         if "engine" in self.__dict__:
@@ -74,14 +85,27 @@ class Counted(Table):
         [codes] = self._counted([name], self.select([name], present=present))
         return codes
 
-    def together(self, name: str, other: str, *, present: str | None, most: int) -> tuple[Codes, Codes]:
-        """Two columns of the same rows, of all or of about so many that are drawn by chance."""
-        rows = self.select([name, other], present=present)
-        if self.rows > most:
-            share = exp.Literal.number(most / self.rows)
-            rows = rows.where(exp.LT(this=exp.Rand(), expression=share))
-        one, two = self._counted([name, other], rows)
-        return one, two
+    def together(self, names: Sequence[str], other: str, *, present: str | None) -> Iterator[tuple[Codes, Codes]]:
+        """Each of some columns beside another, of all rows, or of some that are drawn once for all of them."""
+        rows = self.select([*names, other], present=present)
+        if self.sampled:
+            share = exp.Literal.number(DRAWN / self.rows)
+            self.engine.keep(SAMPLE, rows.where(exp.LT(this=exp.Rand(), expression=share)))
+            rows = exp.select("*").from_(named(SAMPLE))
+        for name in names:
+            pair = exp.select(*(exp.column(each, quoted=True) for each in (name, other))).from_(rows.subquery("some"))
+            one, two = self._counted([name, other], pair)
+            yield one, two
+
+    @property
+    def sampled(self) -> bool:
+        """Whether columns are laid beside each other of some rows only."""
+        return self.rows > DRAWN
+
+    def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
+        """Computed here: a server forgets how to read more than 32 patterns, and learns each anew for every value."""
+        values = self.select([name]).distinct()
+        return _over(self.engine, self.engine.copied(values if most is None else values.limit(most)), figures)
 
     def _counted(self, names: Sequence[str], rows: exp.Select) -> list[Codes]:
         columns = [exp.column(name, quoted=True) for name in names]
@@ -101,9 +125,18 @@ class Counted(Table):
                 continue
             low, high = (exp.cast(exp.Literal.string(end), exp.DataType.build(self[name].kind or "")) for end in ends)
             inside = exp.Between(this=exp.column(name, quoted=True), low=low, high=high)
-            query = exp.select(exp.CountIf(this=exp.not_(inside))).from_(exp.to_identifier(RELATION, quoted=True))
+            query = exp.select(exp.CountIf(this=exp.not_(inside))).from_(self.select([name]).subquery("rows"))
             if self._column(query)[0].as_py():
                 raise InputError(
                     f"a date or time of `{name}` is infinite or out of range",
                     hint="leave such rows out with a query, or make the value missing with NULLIF",
                 )
+
+
+def _over(engine: Engine, values: pa.Table, figures: Sequence[exp.Expr]) -> list[int]:
+    """Numbers that are computed here of values of a server."""
+    engine.load(TEXTS, values, keep=False)
+    try:
+        return [int(column[0].as_py() or 0) for column in engine.run(exp.select(*figures).from_(named(TEXTS))).columns]
+    finally:
+        engine.forget(TEXTS)

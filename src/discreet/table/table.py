@@ -80,8 +80,8 @@ class Table:
             return
         columns = (exp.column(name, quoted=True) for name in self.names() if name in wanted)
         with self._reading():
-            self.engine.load(COPY, exp.select(*columns).from_(_named(WHOLE)))
-        self.engine.load(RELATION, exp.select("*").from_(_named(COPY)), keep=False)
+            self.engine.load(COPY, exp.select(*columns).from_(named(WHOLE)))
+        self.engine.load(RELATION, exp.select("*").from_(named(COPY)), keep=False)
         self.__dict__["_held"] = wanted
 
     @property
@@ -97,7 +97,7 @@ class Table:
         """The query for some of the columns, of all rows or only of those where `present` is not missing."""
         asked = {*names, *([] if present is None else [present])}
         relation = RELATION if self._held is None or asked <= self._held else WHOLE
-        query = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(_named(relation))
+        query = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(named(relation))
         if present is None:
             return query
         return query.where(exp.column(present, quoted=True).is_(exp.null()).not_())
@@ -121,6 +121,12 @@ class Table:
             raise error if self.path is None else unreadable(self.path, error, self.csv) from None
         except EngineError as error:
             raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}", hint=error.hint) from None
+
+    def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
+        """Numbers that are computed of the different values of a column, or of the first that are found."""
+        values = self.select([name]).distinct()
+        query = exp.select(*figures).from_((values if most is None else values.limit(most)).subquery("texts"))
+        return [int(column[0].as_py() or 0) for column in self.engine.run(query).columns]
 
     def look(self, name: str) -> Look | None:
         """What the texts of a column look like, if that is something else."""
@@ -162,5 +168,5 @@ class Table:
         return f"<p><b>{escape(self.name)}</b>: {self.rows:,} rows, {len(self.columns)} columns</p>"
 
 
-def _named(relation: str) -> exp.Table:
+def named(relation: str) -> exp.Table:
     return exp.Table(this=exp.to_identifier(relation, quoted=True))

@@ -30,7 +30,6 @@ from discreet.table.table import Table
 from discreet.values.codes import Codes
 
 DRAWN = 500_000
-COUNTED = 100_000  # of a server's rows
 # Of two columns together, and of three: on how many rows, in at most so many bands, and of at most so many columns.
 SEVERAL = {2: (200_000, 64, None), 3: (50_000, 16, 7)}
 BANDS, IN_A_BAND = 256, 25  # at most so many bands, each of about so many rows or more
@@ -215,15 +214,14 @@ def _of_counts(
     table: Counted, quasi: Sequence[str], sensitive: str, ordered: Collection[str], present: str | None
 ) -> tuple[Telling, ...]:
     """The same of single columns: where rows stay in their server, only pairs of columns are counted."""
-    found = []
-    for name in dict.fromkeys(quasi):
-        pair = table.together(name, sensitive, present=present, most=COUNTED)
+    names, found = [*dict.fromkeys(quasi)], []
+    for name, pair in zip(names, table.together(names, sensitive, present=present), strict=True):
         column, private = (
             _Column(each, codes, ordered=table[each].ordered or each in ordered)
             for each, codes in zip((name, sensitive), pair, strict=True)
         )
         single = _single(column, private, _ways(private))
-        found.append(single.telling(sampled=table.rows > COUNTED, more=single.certain.told))
+        found.append(single.telling(sampled=table.sampled, more=single.certain.told))
     return tuple(found)
 
 

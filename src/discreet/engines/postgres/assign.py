@@ -1,8 +1,9 @@
 """Give rows of a server their groups in the server, by a plan that was made from counts alone.
 
 Rows are sorted by the value that the plan counts, and those of the same value by chance. The plan is runs: from which
-place on rows go to which group, and whether the next rows go to the next groups or to the same. Chance is a random UUID
-for every row, from the server's cryptographic generator: no key exists that could stand in a log, and none is kept.
+place on rows go to which group, and whether the next rows go to the next groups or to the same. Chance is a SHA-256 of
+a row's number under a key of 256 bits, which the server draws from its cryptographic generator for one statement: it
+stands in no text or log, leaves the server as little as the numbers do, and is gone when the statement ends.
 Which row has which value and group is in a temporary table, which nobody else can read and which ends with the
 transaction. Cost: a sort of the rows by value, and one by group for each table that is made of them.
 """
@@ -24,7 +25,8 @@ from discreet.engines.postgres.errors import translating
 from discreet.values.names import fresh
 
 ASSIGNED = "discreet_assigned"
-MEMORY = {"work_mem": "256MB", "temp_buffers": "128MB", "maintenance_work_mem": "256MB"}
+_DRAWN = " || ".join(["uuid_send(gen_random_uuid())"] * 3)  # each has 122 random bits
+KEY = f"(SELECT sha256({_DRAWN}))"  # once for a whole statement, since it depends on no row
 
 
 def assign(
@@ -41,34 +43,57 @@ def assign(
     The `plan` has, of every run, its first place among the rows sorted `by` a column (missing values last), from 0; the
     group of that place, from 0; and by how much the group grows from place to place.
     """
-    place, run = fresh("place", [*columns.names, group]), fresh("run", [*columns.names, group])
-    shown = SQL(", ").join(map(Identifier, columns.names))
-    typed = SQL(", ").join(_typed(field) for field in columns)
+    place, number, key, run = (fresh(name, [*columns.names, group]) for name in ("place", "number", "key", "run"))
     statement = SQL(
         "CREATE TEMPORARY TABLE {assigned} ON COMMIT DROP AS SELECT {shown},"
         " (%(groups)s::integer[])[{run}]"
         " + (%(steps)s::integer[])[{run}] * ({place} - (%(firsts)s::bigint[])[{run}])::integer AS {group}"
-        " FROM (SELECT *, width_bucket({place}, %(firsts)s::bigint[]) AS {run}"
-        " FROM (SELECT *, row_number() OVER (ORDER BY {by} NULLS LAST, gen_random_uuid()) AS {place}"
-        " FROM (SELECT {typed} FROM ({rows}) AS as_they_are) AS typed) AS ranked) AS placed"
+        " FROM (SELECT *, width_bucket({place}, %(firsts)s::bigint[]) AS {run} FROM (SELECT {shown},"
+        " row_number() OVER (ORDER BY {by} NULLS LAST, sha256({key} || int8send({number}))) AS {place}"
+        " FROM (SELECT {typed}, row_number() OVER () AS {number}, {drawn} AS {key} FROM ({rows}) AS as_they_are)"
+        " AS typed) AS ranked) AS placed"
     ).format(
         assigned=Identifier(ASSIGNED),
-        group=Identifier(group),
-        shown=shown,
-        typed=typed,
+        shown=SQL(", ").join(map(Identifier, columns.names)),
+        typed=SQL(", ").join(_typed(field) for field in columns),
         by=Identifier(by),
+        drawn=SQL(KEY),
+        group=Identifier(group),
         place=Identifier(place),
+        number=Identifier(number),
+        key=Identifier(key),
         run=Identifier(run),
         rows=SQL(rows.replace("%", "%%")),
     )
     firsts, groups, steps = (each.tolist() for each in plan)
     with translating():
-        for name, value in MEMORY.items():
-            connection.execute("SELECT set_config(%s, %s, false)", [name, value])
         given = {"firsts": [first + 1 for first in firsts], "groups": [each + 1 for each in groups], "steps": steps}
         connection.execute(statement, given)
-        connection.execute(SQL("ANALYZE {}").format(Identifier("pg_temp", ASSIGNED)))
     return Postgres(connection, {"assigned": ("pg_temp", ASSIGNED)})
+
+
+def shuffled(rows: exp.Select, group: str, name: str) -> exp.Select:
+    """Rows numbered from 1 inside their group, in an order of chance, in a column `name`."""
+    number, key = (fresh(each, [*rows.named_selects, name]) for each in ("number", "key"))
+    counted = exp.alias_(exp.Window(this=exp.RowNumber()), number, quoted=True)
+    drawn = exp.alias_(exp.maybe_parse(KEY, dialect="postgres"), key, quoted=True)
+    chance = exp.Anonymous(
+        this="sha256",
+        expressions=[
+            exp.DPipe(
+                this=exp.column(key, quoted=True),
+                expression=exp.Anonymous(this="int8send", expressions=[exp.column(number, quoted=True)]),
+            )
+        ],
+    )
+    place = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[exp.column(group, quoted=True)],
+        order=exp.Order(expressions=[exp.Ordered(this=chance)]),
+    )
+    shown = [exp.column(each, quoted=True) for each in rows.named_selects]
+    numbered = rows.select(counted, drawn).subquery("numbered")
+    return exp.select(*shown, exp.alias_(place, name, quoted=True)).from_(numbered)
 
 
 def lay_down(

@@ -48,6 +48,14 @@ SETTINGS = {
     "work_mem": "64MB",
 }
 
+WRITING = {  # where a release is made, once in a while
+    "default_transaction_read_only": "off",
+    "statement_timeout": "0",
+    "work_mem": "256MB",
+    "maintenance_work_mem": "256MB",
+    "temp_buffers": "128MB",
+}
+
 
 def connected(url: str, *, write: bool = False) -> psycopg.Connection[tuple[Any, ...]]:
     """A connection as the URL, PG* variables, service and password files say, with settings that answers rest on."""
@@ -55,9 +63,7 @@ def connected(url: str, *, write: bool = False) -> psycopg.Connection[tuple[Any,
         connection = psycopg.connect(url, autocommit=True, prepare_threshold=None, application_name="discreet")
     try:
         check_version(connection.info.server_version)
-        settings = {**SETTINGS, "default_transaction_read_only": "off" if write else "on"}
-        if write:
-            settings["statement_timeout"] = "0"
+        settings = {**SETTINGS, **(WRITING if write else {"default_transaction_read_only": "on"})}
         with translating():
             for name, value in settings.items():
                 connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
@@ -117,6 +123,13 @@ class Postgres:
         """The rows of a query that are many."""
         with self._lock, translating():
             return copied_out(self._connection, self.written(query))
+
+    def keep(self, name: str, query: exp.Expr) -> None:
+        """Lay the rows of a query down in a temporary table until the end of the transaction."""
+        statement = sql.SQL("CREATE TEMPORARY TABLE {} ON COMMIT DROP AS ").format(sql.Identifier(name))
+        with self._lock, translating():
+            self._connection.execute(statement + sql.SQL(self.written(query)))
+        self._known[name] = Relation(exp.select("*").from_(exp.table_(name, db="pg_temp", quoted=True)), keep=False)
 
     def load(
         self,

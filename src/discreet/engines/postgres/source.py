@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pyarrow as pa
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Identifier
 
 from discreet.engines.address import Address
 from discreet.engines.postgres.engine import Postgres, connected
@@ -14,16 +14,20 @@ from discreet.engines.postgres.errors import translating
 from discreet.engines.postgres.files import copied_out, described_as
 from discreet.errors import InputError
 
-VIEW = "discreet_source"  # in the schema of temporary things, which nobody else sees
+SOURCE = "discreet_source"  # in the schema of temporary things, which nobody else sees
+PLAIN = "rpm"  # kinds of relations that give the same rows whenever one transaction reads them
 
 
 class Origin:
-    """Where rows come from: the server, the SELECT that finds them, and the columns that they have."""
+    """Where rows come from: the server, the SELECT that finds them, and the columns that they have.
 
-    __slots__ = ("address", "schema", "text")
+    A `plain` table gives the same rows whenever one transaction reads it, which a query need not do.
+    """
 
-    def __init__(self, address: Address, text: str, schema: pa.Schema) -> None:
-        self.address, self.text, self.schema = address, text, schema
+    __slots__ = ("address", "plain", "schema", "text")
+
+    def __init__(self, address: Address, text: str, schema: pa.Schema, *, plain: bool) -> None:
+        self.address, self.text, self.schema, self.plain = address, text, schema, plain
 
 
 def described(address: Address, table: str | None, query: str | None) -> Origin:
@@ -35,8 +39,12 @@ def described(address: Address, table: str | None, query: str | None) -> Origin:
     with connected(address.url) as connection, translating():
         connection.execute("RESET search_path")
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        text = (query or "").strip().rstrip(";") if table is None else f"SELECT * FROM {_found(connection, table)}"
-        return Origin(address, text, described_as(connection, text))
+        if table is None:
+            text, plain = (query or "").strip().rstrip(";"), False
+        else:
+            name, plain = _found(connection, table)
+            text = f"SELECT * FROM {name}"
+        return Origin(address, text, described_as(connection, text), plain=plain)
 
 
 def read_rows(origin: Origin) -> pa.Table:
@@ -49,19 +57,31 @@ def read_rows(origin: Origin) -> pa.Table:
     return rows
 
 
+def different(origin: Origin, name: str, most: int | None) -> pa.Table:
+    """The different values of a column, or the first that are found."""
+    query = SQL("SELECT DISTINCT {} FROM ({}\n) AS rows_to_read{}").format(
+        Identifier(name), SQL(origin.text), SQL("" if most is None else f" LIMIT {most}")
+    )
+    with connected(origin.address.url) as connection, translating():
+        connection.execute("RESET search_path")
+        return copied_out(connection, query.as_string(connection))
+
+
 def session(connection: psycopg.Connection[tuple[Any, ...]], origin: Origin, name: str) -> Postgres:
     """An engine inside the transaction of a connection, to which the rows are known as `name`, and stay where they are.
 
-    They are seen through a temporary view, whose names mean what they mean to the role that connects.
+    They are seen through a temporary view, whose names mean what they mean to the role that connects; those of a query
+    are kept in a temporary table, since one with LIMIT, or chance, would find others every time.
     """
     with translating():
         [(path,)] = connection.execute("SELECT current_setting('search_path')").fetchall()
         connection.execute("SET LOCAL search_path TO DEFAULT")
-        view = f"CREATE TEMPORARY VIEW {VIEW} AS SELECT * FROM ({origin.text}\n) AS rows_to_read"
-        connection.execute(SQL(view), binary=True)
-        _check_same(described_as(connection, f"SELECT * FROM pg_temp.{VIEW}"), origin)
+        made = f"VIEW {SOURCE}" if origin.plain else f"TABLE {SOURCE} ON COMMIT DROP"
+        statement = f"CREATE TEMPORARY {made} AS SELECT * FROM ({origin.text}\n) AS rows_to_read"
+        connection.execute(SQL(statement), binary=True)
+        _check_same(described_as(connection, f"SELECT * FROM pg_temp.{SOURCE}"), origin)
         connection.execute("SELECT set_config('search_path', %s, true)", [path])
-    return Postgres(connection, {name: ("pg_temp", VIEW)})
+    return Postgres(connection, {name: ("pg_temp", SOURCE)})
 
 
 def _check_same(schema: pa.Schema, origin: Origin) -> None:
@@ -69,14 +89,17 @@ def _check_same(schema: pa.Schema, origin: Origin) -> None:
         raise InputError("the columns of the table changed while it was read", hint="run the same command again")
 
 
-def _found(connection: psycopg.Connection[Any], table: str) -> str:
-    """A table as SQL names it, which may be written as in SQL; views and foreign tables are tables, too."""
+def _found(connection: psycopg.Connection[Any], table: str) -> tuple[str, bool]:
+    """A table as SQL names it, which may be written as in SQL, and whether it is plain.
+
+    Views and foreign tables are tables, too.
+    """
     missing = InputError(
         f"there is no table `{table}` in the database, or your role may not see it",
         hint="name it as `schema.table`, with capitals in double quotes; `\\dt *.*` in psql lists them",
     )
     named = """
-        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind::text
         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         WHERE c.oid = to_regclass(%s)
     """
@@ -86,4 +109,5 @@ def _found(connection: psycopg.Connection[Any], table: str) -> str:
         raise missing from None
     if not found:
         raise missing
-    return str(found[0][0])
+    [(name, kind)] = found
+    return str(name), str(kind) in PLAIN

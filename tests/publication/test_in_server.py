@@ -1,0 +1,282 @@
+"""Tables that are published where they are: no row leaves the server, and what is planned is what is assigned."""
+
+from threading import Event, Thread
+from time import monotonic, sleep
+
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import discreet
+from discreet.engines.postgres import engine, files, source, store
+from discreet.engines.postgres.assign import assign
+from discreet.engines.postgres.engine import connected
+from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalError, VerificationError
+from discreet.partition.histogram.runs import Runs
+
+POLICY = {"name": "p", "quasi": ["age", "sex", "seen"], "drop": "rest"}
+BY_VALUE = {"sensitive": "ill", "guarantee": {"l": 3}}
+BY_RANGE = {"sensitive": "pay", "guarantee": {"k": 3, "e": 10}}
+WAYS = {
+    **{name: {**BY_VALUE, "partition": name} for name in ("deal", "mixed", "anatomize")},
+    **{name: {**BY_RANGE, "partition": name} for name in ("min_sum", "min_max", "max_groups", "tightest", "random")},
+}
+ROWS = """
+    SELECT i AS id, 20 + i % 50 AS age, (ARRAY['f', 'm', 'É', NULL])[1 + i % 4] AS sex, date '2020-01-01' + i % 9 AS seen,
+    'ill ' || i * 7 % 11 AS ill, i * i % 97 AS pay, i % 2 AS ward FROM generate_series(1, {}) i
+"""
+
+
+@pytest.fixture(scope="module")
+def place(server):
+    """A database for all of these tests: to make one for each would take longer than they do."""
+    server.run("CREATE DATABASE in_server TEMPLATE template0 STRATEGY wal_log")
+    return server.url("in_server")
+
+
+@pytest.fixture
+def patients(place):
+    """Patients, and no release."""
+    with psycopg.connect(place) as connection:
+        for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname ~ '^(clinic|made|r[0-9]+)$'"):
+            connection.execute(f"DROP SCHEMA {name} CASCADE")
+        connection.execute("CREATE SCHEMA clinic")
+        connection.execute("CREATE TABLE clinic.patients AS" + ROWS.format(600))
+    return place
+
+
+def published(url, policy, name="made", **more):
+    with discreet.read(url, table="clinic.patients") as table:
+        return discreet.publish(table, {**POLICY, **policy}, to=url, release=name, **more)
+
+
+def rows_of(url, query):
+    with psycopg.connect(url) as connection:
+        return connection.execute(query).fetchall()
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.integers(1, 5))
+def test_runs_are_the_plan(values, groups):
+    values = np.sort(np.array(values, np.int32))
+    plan = np.random.default_rng(values.size).integers(0, groups, values.size).astype(np.int32)
+    for given_ in (plan, np.arange(values.size, dtype=np.int32) % groups, plan * 0):
+        found = Runs.of(given_, values).expanded(values.size)
+        assert sorted(zip(values, found, strict=True)) == sorted(zip(values, given_, strict=True))
+
+
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+@pytest.mark.parametrize("way", WAYS)
+def test_assigned_rows_are_the_planned(patients, way, publication):
+    if publication == "permutation" and way in {"deal", "mixed", "anatomize"}:
+        pytest.skip("values without an order are not permuted")
+    release = published(patients, {**WAYS[way], "publication": publication})
+    assert all(resource.hash.startswith("table:") for resource in release.manifest.resources)
+    assert release.promise.for_publication
+    assert release.verify().ok
+    shown = "qit" if publication == "anatomy" else "permuted"
+    quasi = "SELECT age, sex, seen FROM {} ORDER BY 1, 2, 3"
+    assert rows_of(patients, quasi.format(f"made.{shown}")) == rows_of(patients, quasi.format("clinic.patients"))
+    sensitive = WAYS[way]["sensitive"]
+    held = f"SELECT {sensitive}, {'sum(count)' if publication == 'anatomy' else 'count(*)'} FROM made.{{}} GROUP BY 1"
+    true = f"SELECT {sensitive}, count(*) FROM clinic.patients GROUP BY 1"
+    found = rows_of(patients, held.format("st" if publication == "anatomy" else "permuted"))
+    assert sorted(found) == sorted(rows_of(patients, true))
+
+
+def test_no_row_leaves_the_server(patients, monkeypatch):
+    """All rows that are sent are counts and different values; none has two columns of the table but for a count."""
+    sent, inner = [], files.copied_out
+    monkeypatch.setattr(source, "read_rows", None)  # what reads all rows
+
+    def copied(connection, query):
+        rows = inner(connection, query)
+        sent.append(rows)
+        return rows
+
+    for module in (source, engine, files):
+        monkeypatch.setattr(module, "copied_out", copied)
+    with published(patients, {**WAYS["deal"], "identifiers": ["id"]}) as release:
+        assert release.ask("SELECT COUNT(*) FROM p").rows()[0]["count"] == 600
+    assert sent
+    for rows in sent:
+        names = [name for name in rows.column_names if name not in {"n", "m0", "m1", "m2"}]
+        assert len(names) <= 1 or names == ["c0", "c1"]
+        assert len(rows) < 600
+    assert max(len(rows) for rows in sent if rows.column_names == ["c0", "c1", "n"]) == 50 * 11
+
+
+def test_nothing_of_the_private_table_is_left(patients):
+    published(patients, WAYS["deal"])
+    left = "SELECT relname::text FROM pg_class WHERE relname LIKE 'discreet%' AND relnamespace <> 'made'::regnamespace"
+    assert rows_of(patients, left) == []
+    columns = rows_of(patients, "SELECT DISTINCT attname::text FROM pg_stats WHERE schemaname = 'made'")
+    assert {name for (name,) in columns} <= {"age", "sex", "seen", "group", "ill", "count", "path", "part", "content"}
+
+
+def test_the_order_of_rows_tells_nothing(patients):
+    """Rows lie in the order of what they show: rows that show the same are alike."""
+    published(patients, WAYS["deal"])
+    rows = rows_of(patients, 'SELECT "group", age, sex, seen FROM made.qit ORDER BY ctid')
+    assert rows == sorted(rows, key=lambda row: (row[0], row[1], row[2] is None, (row[2] or "").encode(), row[3]))
+
+
+def test_each_row_of_a_value_is_equally_likely_to_take_each_place(patients):
+    """Of 6 rows of one value that go to 6 groups, how often the first comes to each is as by chance."""
+    times, plan = np.zeros(6), (np.array([0]), np.array([0]), np.array([1]))
+    rows = "SELECT id, 'ill' AS ill FROM clinic.patients WHERE id <= 6"
+    columns = pa.schema([("id", pa.int32()), ("ill", pa.string())])
+    with connected(patients, write=True) as connection:
+        for _ in range(300):
+            connection.execute("BEGIN")
+            assign(connection, rows, columns, by="ill", group="group", plan=plan)
+            [(group,)] = connection.execute('SELECT "group" FROM pg_temp.discreet_assigned WHERE id = 1').fetchall()
+            connection.execute("ROLLBACK")
+            times[group - 1] += 1
+    assert ((times - 50) ** 2).sum() / 50 < 20.5  # chi-squared, 5 degrees: more than that once in 1,000
+
+
+@pytest.mark.parametrize("isolation", ["REPEATABLE READ", "READ COMMITTED"])
+def test_a_table_that_changes_is_published_as_it_was_at_one_moment(patients, isolation, monkeypatch):
+    """Every transaction changes how often values occur: with READ COMMITTED, what is counted is not what is assigned."""
+    monkeypatch.setattr(store, "ISOLATION", isolation)
+    stop, changes = Event(), []
+
+    def change():
+        with psycopg.connect(patients, autocommit=True) as connection:
+            while not stop.is_set():
+                connection.execute("UPDATE clinic.patients SET age = age + 100, ill = id % (7 + 2 * (age / 100 % 3))")
+                changes.append(1)
+
+    thread, outcomes = Thread(target=change, daemon=True), []
+    thread.start()
+    try:
+        for turn in range(4):
+            before, end = len(changes), monotonic() + 60
+            while len(changes) == before and monotonic() < end:
+                sleep(0.001)
+            outcomes.append(outcome(patients, f"r{turn}"))
+            assert len(changes) > before + 1
+    finally:
+        stop.set()
+        thread.join(60)
+    if isolation == "REPEATABLE READ":
+        assert outcomes == ["whole"] * 4
+    else:
+        assert "InternalError" in outcomes
+
+
+def outcome(url, name):
+    """What becomes of a release: whole, if all its rows are of one moment."""
+    try:
+        published(url, WAYS["deal"], name).close()
+    except InternalError as error:
+        return type(error).__name__
+    return "whole" if len(rows_of(url, f"SELECT DISTINCT age / 100 FROM {name}.qit")) == 1 else "mixed"
+
+
+def test_what_the_role_does_not_see_is_not_published(patients, server):
+    role, name = "ward_in_server", patients.rsplit("/", 1)[1]
+    server.run(
+        f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'",
+        f"GRANT USAGE ON SCHEMA clinic TO {role}",
+        f"GRANT SELECT ON clinic.patients TO {role}",
+        f"GRANT CREATE, TEMPORARY ON DATABASE {name} TO {role}",
+        "ALTER TABLE clinic.patients ENABLE ROW LEVEL SECURITY",
+        f"CREATE POLICY own ON clinic.patients FOR SELECT TO {role} USING (ward = 1)",
+        database=name,
+    )
+    release = published(patients.replace("postgres:", f"{role}:", 1), WAYS["deal"])
+    assert release.manifest.resources[0].hash.startswith("table:")
+    assert release.promise.rows == 300
+    assert rows_of(patients, "SELECT count(*) FROM made.qit JOIN clinic.patients USING (age) WHERE ward = 0") == [(0,)]
+
+
+def test_a_query_with_chance_is_drawn_once(patients):
+    query = "SELECT * FROM clinic.patients ORDER BY random() LIMIT 300"
+    with discreet.read(patients, query=query) as table:
+        release = discreet.publish(table, {**POLICY, **WAYS["deal"]}, to=patients, release="made")
+    assert release.promise.rows == 300
+    assert release.manifest.resources[0].hash.startswith("table:")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"policy": {"partition": "local"}},
+        {"seed": 1},
+        {"policy": {"harmless": ["ill 0"]}},
+        {"policy": {"guarantee": {"l": 3, "beta": 4}}},
+        {"format": "csv"},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_assigned_there_is_read_out(patients, more):
+    more = dict(more)
+    policy = {**WAYS["deal"], **more.pop("policy", {})}
+    release = published(patients, policy, **more)
+    assert all(resource.hash.startswith("sha256:") for resource in release.manifest.resources)
+    assert release.verify().ok
+
+
+def test_dumped_and_loaded_it_is_the_same(patients, tmp_path):
+    release = published(patients, WAYS["mixed"])
+    one, two = (discreet.dump(patients, tmp_path / name, name="made") for name in "ab")
+    assert [path.name for path in sorted(one.path.iterdir())] == [path.name for path in sorted(two.path.iterdir())]
+    assert all((two.path / path.name).read_bytes() == path.read_bytes() for path in one.path.iterdir())
+    question = "SELECT sex, AVG(age) FROM p WHERE ill = 'ill 3' GROUP BY sex"
+    with discreet.load(one, patients, name="again") as again:
+        assert again.ask(question).rows() == release.ask(question).rows()
+
+
+def test_missing_values_are_withheld_or_refused(patients):
+    with psycopg.connect(patients) as connection:
+        connection.execute("UPDATE clinic.patients SET ill = NULL WHERE id <= 10")
+    with pytest.raises(InputError, match="10 missing values"):
+        published(patients, WAYS["deal"])
+    release = published(patients, {**WAYS["deal"], "missing_sensitive": "withhold"})
+    assert (release.withheld, release.promise.rows) == (10, 590)
+    assert published(patients, {**WAYS["deal"], "missing_sensitive": "value"}, "whole").verify().ok
+
+
+def test_it_is_refused_as_elsewhere(patients):
+    with psycopg.connect(patients) as connection:
+        connection.execute("ALTER TABLE clinic.patients ADD who text")
+        connection.execute("UPDATE clinic.patients SET who = 'somebody ' || id / 2")
+    with pytest.raises(InputError, match="repeats"):
+        published(patients, {**WAYS["deal"], "identifiers": ["who"]})
+    with pytest.raises(GuaranteeError):
+        published(patients, {**WAYS["deal"], "guarantee": {"l": 50}})
+    with psycopg.connect(patients) as connection:
+        connection.execute("UPDATE clinic.patients SET seen = 'infinity' WHERE id = 1")
+    with pytest.raises(InputError, match="`seen` is infinite"):
+        published(patients, WAYS["deal"])
+    with psycopg.connect(patients) as connection:
+        connection.execute("UPDATE clinic.patients SET seen = '2020-01-01', sex = ill")
+    with pytest.raises(DiscreetError, match="`sex` determines"):
+        published(patients, WAYS["deal"])
+    assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []
+
+
+FAULTS = {
+    "a group breaks l": "UPDATE made.st SET ill = 'ill 1' WHERE \"group\" = 1",
+    "not as many": 'DELETE FROM made.qit WHERE "group" = 1',
+    "the same groups": 'UPDATE made.qit SET "group" = 2 WHERE "group" = 1',
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_tables_are_verified_in_the_server(patients, fault, monkeypatch):
+    """A fault that is planted while the release is made stops it."""
+    inner = store.complete
+
+    def complete(connection, *more):
+        inner(connection, *more)
+        connection.execute(FAULTS[fault])
+
+    monkeypatch.setattr(store, "complete", complete)
+    with pytest.raises(VerificationError, match="did not verify"):
+        published(patients, WAYS["deal"])
+    assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []
