@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Mapping
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.engines.address import Address
 from discreet.engines.engine import Engine
@@ -23,6 +23,10 @@ __all__ = [
     "source_of",
     "store_of",
 ]
+
+
+if TYPE_CHECKING:
+    from discreet.engines.postgres import Postgres
 
 
 class _Opening(Protocol):
@@ -60,7 +64,7 @@ def connect_to(address: Address, tables: Mapping[str, tuple[str, str]]) -> Engin
     return engine
 
 
-def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Engine:
+def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Postgres:
     """The same inside the transaction of a connection."""
     from discreet.engines.postgres import Postgres
 

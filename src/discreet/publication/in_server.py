@@ -108,7 +108,7 @@ def _make(connection: Any, address: Address, private: Counted, drafted: Draft) -
     )
     _check_planned(engine, drafted)
     for name, query in MADE[policy.publication](drafted, assigner).items():
-        assigner.lay_down(connection, engine, address.name, name, query)
+        engine.create(address.name, name, query)
 
 
 def _check_planned(engine: Any, drafted: Draft) -> None:

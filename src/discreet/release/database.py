@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from sqlglot import exp
 from discreet.engines import Address, Engine, connect, connect_to, session_in, store_of
 from discreet.errors import ReleaseError, VerificationError
 from discreet.release import readme
-from discreet.release.layouts import LAYOUTS, manifest_fault
+from discreet.release.layouts import LAYOUTS, layout_of, manifest_fault
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import MOST, NAME, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.relations import load_files, loaded
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from discreet.engines.postgres.store import Stored
 
 READ = "rows of the database"
+HELPERS = {"signatures": "discreet_signatures", "signature_values": "discreet_signature_values"}
 TABLE = "table:"  # in the place of a digest, before what tells one table from others
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*")  # names of files that a release may have
 
@@ -43,8 +44,14 @@ PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*")  # names of files that a rel
 class InDatabase(Release):
     """A release that is asked in its server; whoever reads `path` has its files read out."""
 
-    def __init__(self, address: Address, manifest: Manifest, memory_limit: str | None = None) -> None:
-        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address}
+    def __init__(
+        self,
+        address: Address,
+        manifest: Manifest,
+        memory_limit: str | None = None,
+        helpers: Mapping[str, tuple[str, str]] | None = None,
+    ) -> None:
+        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address, "helpers": helpers or {}}
         self.__dict__.update(values, withheld=0, suppressed=0, warnings=())
 
     @cached_property
@@ -58,7 +65,7 @@ class InDatabase(Release):
         return folder.path
 
     def attached(self, memory_limit: str | None) -> Engine:  # noqa: ARG002
-        return connect_to(self.address, _tables(self.address, self.manifest))
+        return connect_to(self.address, {**_tables(self.address, self.manifest), **self.helpers})
 
     def look(self) -> object:
         """Schemas of releases are not written to: what is asked is one snapshot of each table."""
@@ -82,6 +89,7 @@ class InDatabase(Release):
 
     if TYPE_CHECKING:
         address: Address
+        helpers: Mapping[str, tuple[str, str]]
 
 
 def open_stored(address: Address, *, memory_limit: str | None = None) -> Release:
@@ -95,7 +103,7 @@ def open_stored(address: Address, *, memory_limit: str | None = None) -> Release
                 f"the table `{resource.name}` of the release `{address.name}` is not the one that was published",
                 hint="drop the schema, and load the release again",
             )
-    return InDatabase(address, manifest, memory_limit)
+    return InDatabase(address, manifest, memory_limit, _helpers(address.name, columns))
 
 
 def load(
@@ -133,6 +141,7 @@ def load(
             links=_links(store, opened.manifest, lambda table, columns: _unique(tables[table].select(columns))),
             comments=_comments(store, opened.manifest),
             grant=grant,
+            prepare=lambda connection: _prepare(connection, address, opened.manifest),
             check=lambda stored: _check(stored, opened),
         )
     found = open_stored(address)
@@ -181,6 +190,7 @@ def finish(connection: Any, address: Address, manifest: Manifest) -> None:
     """Add all but rows to the tables of a release, in the transaction that makes them, and verify them there."""
     store = store_of(address)
     texts = {NAME: manifest.to_json(), readme.NAME: readme.readme(manifest)}
+    _prepare(connection, address, manifest)
     store.complete(
         connection,
         address.name,
@@ -189,6 +199,29 @@ def finish(connection: Any, address: Address, manifest: Manifest) -> None:
         [(name, 0, text.encode()) for name, text in texts.items()],
     )
     check_tables(session_in(connection, _tables(address, manifest)), manifest.discreet)
+
+
+def _prepare(connection: Any, address: Address, manifest: Manifest) -> None:
+    """Lay down beside the tables what every question would compute of them anew: groups with the same values."""
+    from discreet.answer.plan.base_tables import base, describe, made_of
+
+    promise = manifest.discreet
+    relations = base(layout_of(promise).relations(promise))
+    if promise.sensitive is None or not {"qit", "st"} <= relations.keys():
+        return
+    engine = session_in(connection, _tables(address, manifest))
+    for name, relation in relations.items():
+        engine.load(name, relation.query, keep=relation.keep)
+    for name, relation in made_of(describe(engine, relations, promise)).items():
+        if name in HELPERS:
+            engine.create(address.name, HELPERS[name], relation.query)
+        else:
+            engine.keep(name, relation.query)
+
+
+def _helpers(schema: str, tables: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Such tables of a schema, by the names that questions have for them."""
+    return {name: (schema, table) for name, table in HELPERS.items() if {*HELPERS.values()} <= {*tables}}
 
 
 def _tables(address: Address, manifest: Manifest) -> dict[str, tuple[str, str]]:
@@ -289,6 +322,7 @@ def _manifest(stored: Stored) -> Manifest:
 
 def _check(stored: Stored, release: Release) -> None:
     """Raise unless the tables hold the rows of the files, each as often, and the files are the same."""
+    _check_helpers(stored, release)
     if in_tables(_manifest(stored)):
         return  # the files were made of the tables just now
     wrong = VerificationError(
@@ -304,6 +338,29 @@ def _check(stored: Stored, release: Release) -> None:
         for resource in release.manifest.resources:
             if not _same(engine, f"{resource.name} file", stored.rows(resource.name)):
                 raise wrong
+
+
+def _check_helpers(stored: Stored, release: Release) -> None:
+    """Raise unless what was laid down beside the tables for questions says what they say."""
+    address = Address("", stored.schema)
+    helpers = _helpers(stored.schema, stored.tables())
+    if not helpers:
+        return
+    promise = release.promise
+    engine = session_in(stored.connection, {**_tables(address, release.manifest), **helpers})
+    for name, relation in layout_of(promise).relations(promise).items():
+        engine.load(name, relation, keep=False)
+    told = exp.select("s.grp", "v.value", "CAST(v.n AS BIGINT)", "v.below", "s.size").from_("signatures AS s")
+    told = told.join("signature_values AS v", on="s.signature = v.signature")
+    below = "SUM(n) OVER (PARTITION BY grp ORDER BY value NULLS LAST ROWS UNBOUNDED PRECEDING) - n"
+    meant = exp.select("grp", "value", "CAST(n AS BIGINT)", below, "SUM(n) OVER (PARTITION BY grp)").from_("st")
+    for one, other in ((told, meant), (meant, told)):
+        apart = exp.Except(this=one.copy(), expression=other.copy(), distinct=False)
+        if engine.run(exp.select("COUNT(*)").from_(exp.Subquery(this=apart, alias="apart"))).column(0)[0].as_py():
+            raise VerificationError(
+                f"what the release `{stored.schema}` has in the database to answer questions does not fit its rows",
+                hint="drop the schema, and load the release again",
+            )
 
 
 def _same(engine: Engine, name: str, rows: pa.Table) -> bool:

@@ -52,13 +52,17 @@ class Layout:
 
     def tables(self, statistics: Statistics) -> dict[str, Relation]:
         """All tables that a question may need, in order."""
-        texts = SIGNATURES if statistics.alike else GROUPS
-        made = base({name: piece(text) for name, text in texts.items()})
         return {
             **self.base,
-            **made,
+            **made_of(statistics),
             **{name: Relation(each, keep=True) for name, each in self.matches.tables().items()},
         }
+
+
+def made_of(statistics: Statistics) -> dict[str, Relation]:
+    """The tables that are made of `st`, in order."""
+    texts = SIGNATURES if statistics.alike else GROUPS
+    return base({name: piece(text) for name, text in texts.items()})
 
 
 def base(queries: Mapping[str, exp.Expr]) -> dict[str, Relation]:

@@ -96,15 +96,6 @@ def shuffled(rows: exp.Select, group: str, name: str) -> exp.Select:
     return exp.select(*shown, exp.alias_(place, name, quoted=True)).from_(numbered)
 
 
-def lay_down(
-    connection: psycopg.Connection[tuple[Any, ...]], engine: Postgres, schema: str, name: str, query: exp.Expr
-) -> None:
-    """Make a table of a query, in its order."""
-    with translating():
-        made = SQL("CREATE TABLE {} AS ").format(Identifier(schema, name))
-        connection.execute(made + SQL(engine.written(query)))
-
-
 def _typed(field: pa.Field) -> Composable:
     """A column as the release has it: texts are compared byte by byte."""
     type_, _, collation = type_in_server(field.name, field.type).partition(" COLLATE ")

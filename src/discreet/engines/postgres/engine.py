@@ -90,6 +90,7 @@ class Postgres:
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], tables: Mapping[str, tuple[str, str]]) -> None:
         self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
         self._here: set[str] = set()
+        self._there = frozenset(tables)  # nobody says anew what they are
         self._known: dict[str, Relation] = {
             name: Relation(exp.select("*").from_(exp.table_(table, db=schema, quoted=True)), keep=False)
             for name, (schema, table) in tables.items()
@@ -104,7 +105,8 @@ class Postgres:
     def written(self, query: exp.Expr, tables: Mapping[str, Relation] | None = None) -> str:
         if not isinstance(query, exp.Query):
             raise EngineError("the session is sealed: it reads, and does nothing else")
-        found = self._carrying(query, {**self._known, **(tables or {})})
+        made = {name: table for name, table in (tables or {}).items() if name not in self._there}
+        found = self._carrying(query, {**self._known, **made})
         for name in found.find_all(exp.Identifier):
             check_name(name.this)
         return found.sql(dialect=self.dialect, pretty=True, identify=True)  # a name may be a word of the server
@@ -131,6 +133,12 @@ class Postgres:
             self._connection.execute(statement + sql.SQL(self.written(query)))
         self._known[name] = Relation(exp.select("*").from_(exp.table_(name, db="pg_temp", quoted=True)), keep=False)
 
+    def create(self, schema: str, name: str, query: exp.Expr) -> None:
+        """Make a table of the rows of a query, in their order."""
+        statement = sql.SQL("CREATE TABLE {} AS ").format(sql.Identifier(schema, name))
+        with self._lock, translating():
+            self._connection.execute(statement + sql.SQL(self.written(query)))
+
     def load(
         self,
         name: str,
@@ -148,6 +156,8 @@ class Postgres:
             return
         if isinstance(source, Path):
             raise InternalError("files are read by an engine of this process")
+        if name in self._there:
+            return
         if (spoken := spoken_of(source)) and spoken <= self._here:
             self._beside.load(name, source, keep=keep)
             self._here.add(name)

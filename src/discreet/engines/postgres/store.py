@@ -156,9 +156,12 @@ def keep(
     links: Sequence[Link] = (),
     comments: Mapping[str, str],
     grant: Sequence[str] = (),
+    prepare: Callable[[psycopg.Connection[Any]], None],
     check: Callable[[Stored], None],
 ) -> None:
     """Make a schema, all at once or not at all; `check` looks at it before anybody else can, and may raise.
+
+    `prepare` may add tables.
 
     `comments` are those of the tables by name, and that of the schema under "".
     """
@@ -171,6 +174,7 @@ def keep(
                 table = Identifier(schema, name)
                 connection.execute(SQL("CREATE TABLE {} ({})").format(table, columns_of(rows.schema)))
                 copied_in(connection, table, rows)
+        prepare(connection)
         complete(connection, schema, links, comments, _parts(files))
         check(Stored(connection, schema))
 
