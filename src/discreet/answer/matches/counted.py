@@ -41,15 +41,19 @@ class Counted:
         """`hits`: rows of each group that match; `holders`: rows of each signature that hold a value that does."""
         sides = {subject.side for subject in context.subjects.values()}
         found: Relations = {}
-        if "sensitive" in sides and _hit(context):
+        if _counts_hits(context):
             found["hits"] = grouped(context.rows("quasi", context.group_column("grp"), "COUNT(*) AS matched"))
         if "quasi" in sides:
             found["holders"] = grouped(context.rows("sensitive", "signature", "CAST(SUM(n) AS BIGINT) AS matched"))
         return found
 
     def frame(self, context: Context) -> exp.Select:
+        hits = _counts_hits(context)  # which have the keys of groups already
         if not context.keys("sensitive") and context.question.where["sensitive"] is None:
-            return context.rows("quasi").distinct(copy=False)
+            keys = select(*context.keys("quasi"), source="hits") if hits else context.rows("quasi")
+            return keys.distinct(copy=False)
+        if hits:
+            return frame_of_groups(context, select(*context.keys("quasi"), "grp", source="hits"))
         return frame_of_groups(context, context.rows("quasi", context.group_column("grp")).distinct(copy=False))
 
     def draws(self, context: Context) -> Relations:
@@ -75,6 +79,11 @@ def frame_of_groups(context: Context, groups: exp.Select) -> exp.Select:
     frame = select(*context.keys(), source=groups.subquery("matching", copy=False)).distinct(copy=False)
     frame = join(frame, "signatures", "matching.grp = signatures.grp")
     return join(frame, values, "vals.signature = signatures.signature")
+
+
+def _counts_hits(context: Context) -> bool:
+    """Whether matching rows of each group are counted."""
+    return _hit(context) and any(subject.side == "sensitive" for subject in context.subjects.values())
 
 
 def _hit(context: Context) -> bool:
