@@ -70,14 +70,21 @@ def server():
         made.stop()
 
 
-@pytest.fixture
-def database(server):
-    """The URL of an empty database."""
-    from uuid import uuid4
+@pytest.fixture(scope="session")
+def one_database(server):
+    """A database for all tests of this process: to make and remove one takes longer than most of them."""
+    server.run("CREATE DATABASE tests TEMPLATE template0 STRATEGY wal_log")
+    return server.url("tests")
 
-    name = f"test_{uuid4().hex[:12]}"
-    server.run(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY wal_log")
-    return server.url(name)
+
+@pytest.fixture
+def database(server, one_database):
+    """The URL of a database that is empty."""
+    left = server.run("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'", database="tests")
+    dropped = (f'DROP SCHEMA "{name}" CASCADE' for (name,) in left)
+    server.run("ALTER DATABASE tests RESET ALL")
+    server.run(*dropped, "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC", database="tests")
+    return one_database
 
 
 @pytest.fixture(scope="session")

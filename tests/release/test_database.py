@@ -4,6 +4,7 @@ import datetime as dt
 import os
 from decimal import Decimal
 from pathlib import Path
+from threading import Thread
 
 import psycopg
 import pyarrow as pa
@@ -14,7 +15,7 @@ from alike import alike
 from discreet.engines import Address
 from discreet.engines.postgres.engine import check_version
 from discreet.errors import DiscreetError, EngineError, InputError, ReleaseError, VerificationError
-from server import PASSWORD
+from server import PASSWORD, Server
 
 QUESTION = "SELECT sex, COUNT(*), AVG(salary) FROM microdata WHERE age > 40 GROUP BY sex"
 
@@ -238,10 +239,7 @@ def test_old_servers_are_refused():
     check_version(140_000)
 
 
-def test_a_read_only_server_is_named(release, database, server):
-    server.run(f"ALTER DATABASE {database.rsplit('/', 1)[1]} SET transaction_read_only = on")
-    with psycopg.connect(database) as connection:
-        connection.execute("SELECT 1")
+def test_no_right_to_create_is_named(release, database, server):
     server.run("CREATE ROLE reader LOGIN PASSWORD 'correct horse'")
     try:
         with pytest.raises(EngineError, match="no right"):
@@ -249,6 +247,80 @@ def test_a_read_only_server_is_named(release, database, server):
     finally:
         server.run("DROP ROLE reader")
     assert schemas(database) == []
+
+
+def test_a_read_only_server_is_named(release):
+    """A real standby, which follows nobody."""
+    standby = Server()
+    try:
+        standby.make()
+        standby.kill()
+        (standby.folder / "data" / "standby.signal").touch()
+        standby.start()
+        with pytest.raises(EngineError, match="read-only"):
+            discreet.load(release, standby.url(), name="r")
+    finally:
+        standby.stop()
+
+
+FAILING = {
+    "53100": ("RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'", "disk of the server is full"),
+    "57P01": ("PERFORM pg_terminate_backend(pg_backend_pid())", "ended the connection"),
+    "22P02": ("RAISE EXCEPTION 'invalid: \"doctorate\"' USING ERRCODE = '22P02'", "cannot be converted"),
+}
+
+
+@pytest.mark.parametrize("state", FAILING)
+def test_what_fails_in_the_middle_leaves_nothing(release, database, state):
+    """The server itself fails as soon as the tables of a release are there."""
+    act, told = FAILING[state]
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            f"CREATE FUNCTION public.fail() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN {act}; END $$"
+        )
+        connection.execute(
+            "CREATE EVENT TRIGGER fails ON ddl_command_end WHEN TAG IN ('COMMENT') EXECUTE FUNCTION public.fail()"
+        )
+    try:
+        with pytest.raises(EngineError, match=told) as caught:
+            discreet.load(release, database, name="r")
+    finally:
+        with psycopg.connect(database) as connection:
+            connection.execute("DROP EVENT TRIGGER fails")
+    assert "doctorate" not in str(caught.value)
+    assert caught.value.hint or state == "22P02"
+    assert schemas(database) == []
+    discreet.load(release, database, name="r").close()
+
+
+def test_two_stewards_do_not_take_the_same_name(release, database):
+    outcomes = []
+
+    def load(name):
+        try:
+            discreet.load(release, database, name=name).close()
+        except ReleaseError as error:
+            outcomes.append(str(error))
+        else:
+            outcomes.append("loaded")
+
+    threads = [Thread(target=load, args=(name,), daemon=True) for name in ("r", "R", "r")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert outcomes.count("loaded") == 1
+    assert len(outcomes) == 3
+    assert len(schemas(database)) == 1
+
+
+def test_changed_tables_for_questions_are_found(release, database):
+    discreet.load(release, database, name="r").close()
+    assert discreet.verify(f"{database}#r").ok
+    with psycopg.connect(database) as connection:
+        connection.execute("UPDATE r.discreet_signature_values SET value = value + 1")
+    with pytest.raises(VerificationError, match="does not fit its rows"):
+        discreet.verify(f"{database}#r")
 
 
 def test_timestamps_of_nanoseconds_are_refused_by_name(database, tmp_path):

@@ -23,9 +23,11 @@ def place(server, people, tmp_path_factory):
     # a careless owner, who lets everybody read what is made from now on
     server.run(
         "ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC",
+        f"ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO {stranger}",
+        f"ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO {stranger}",
         "CREATE SCHEMA private",
         "CREATE TABLE private.patients AS SELECT i AS id, 'ill ' || i % 7 AS ill FROM generate_series(1, 500) i",
-        "REVOKE ALL ON private.patients FROM PUBLIC",
+        f"REVOKE ALL ON private.patients FROM PUBLIC, {stranger}",
         "ANALYZE private.patients",
         "CREATE FUNCTION public.sum(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 42::bigint'",
         database=database,
@@ -90,16 +92,38 @@ def test_the_planner_tells_nobody(place):
 
 
 def test_everybody_else_has_nothing(place):
-    for name in ("qit", "st", "discreet_files", "discreet_keys_of_st"):
+    for name in ("qit", "st", "discreet_files", "discreet_keys_of_st", "discreet_signatures"):
         refused(place[2], f"SELECT * FROM shown.{name}")
     with pytest.raises(discreet.errors.DiscreetError, match=r"no right|no release"):
         discreet.open_release(place[2], release="shown")
     with psycopg.connect(place[3]) as owner:
         rights = owner.execute(
-            "SELECT relname FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'shown'::regnamespace AND a.grantee = 0"
-            " UNION ALL SELECT nspname FROM pg_namespace, aclexplode(nspacl) a WHERE nspname = 'shown' AND a.grantee = 0"
+            "SELECT DISTINCT a.grantee::regrole::text, a.privilege_type FROM pg_class, aclexplode(relacl) a"
+            " WHERE relnamespace = 'shown'::regnamespace AND a.grantee <> relowner"
+            " UNION SELECT a.grantee::regrole::text, a.privilege_type FROM pg_namespace, aclexplode(nspacl) a"
+            " WHERE nspname = 'shown' AND a.grantee <> nspowner"
         )
-        assert rights.fetchall() == []
+        analyst = place[1].split("//")[1].split(":")[0]
+        assert sorted(rights.fetchall()) == [(analyst, "SELECT"), (analyst, "USAGE")]
+
+
+def test_what_is_published_in_the_server_is_granted_in_the_same_way(place):
+    """Of a private table, its analyst sees the release of it alone: neither rows nor statistics, nor what was used."""
+    _, analyst, stranger, owner = place
+    role = analyst.split("//")[1].split(":")[0]
+    policy = {"quasi": ["id"], "sensitive": "ill", "guarantee": {"l": 3}, "partition": "deal"}
+    with discreet.read(owner, table="private.patients") as table:
+        discreet.publish(table, policy, to=owner, release="there", grant=[role]).close()
+    with discreet.open_release(analyst, release="there") as release:
+        assert release.ask("SELECT COUNT(*) FROM microdata WHERE id > 250").rows()[0]["count"] == 250
+    for statement in ("SELECT * FROM private.patients", "UPDATE there.qit SET id = 1", "TABLE private.patients"):
+        refused(analyst, statement)
+    refused(stranger, "SELECT * FROM there.qit")
+    with psycopg.connect(analyst) as connection:
+        seen = "SELECT DISTINCT schemaname::text FROM pg_stats WHERE schemaname !~ '^(pg_|information_schema)'"
+        assert {name for (name,) in connection.execute(seen).fetchall()} <= {"shown", "there"}
+        names = "SELECT relname::text FROM pg_class WHERE relname ~ '^discreet_(source|assigned|sample)'"
+        assert connection.execute(names).fetchall() == []
 
 
 def test_functions_of_others_are_not_called(place, server):

@@ -40,6 +40,7 @@ from discreet.release.rows import ascending
 from discreet.release.verify.tables import CAN
 from discreet.table.database import Counted, Remote
 from discreet.table.read import counted
+from discreet.values.codes import encode
 from discreet.values.random import RandomSource
 from discreet.warnings.checks import AFTER, BEFORE, judged
 
@@ -121,12 +122,13 @@ def _check_planned(engine: Any, drafted: Draft) -> None:
         exp.Sum(this=exp.Mul(this=wide.copy(), expression=wide.copy())),
     ]
     moments = [exp.alias_(exp.cast(each, "DECIMAL(38, 0)"), f"m{i}") for i, each in enumerate(sums)]
-    query = exp.select(*moments).from_(named(ASSIGNED)).group_by(value).order_by(ascending(value.name))
+    query = exp.select(value, *moments).from_(named(ASSIGNED)).group_by(value.copy())
     codes, groups = drafted.sensitive.codes, (drafted.groups.astype(np.int64) + 1) % PRIME
     order = np.flatnonzero(np.diff(codes, prepend=-1))
     meant = [np.add.reduceat(each, order).tolist() for each in (np.ones_like(groups), groups, groups * groups)]
-    found = engine.copied(query)
-    if [list(map(int, column.to_pylist())) for column in found.columns] != meant:
+    values, *found = engine.copied(query).columns
+    by_value = np.argsort(encode(values).codes)
+    if [[int(column[i].as_py()) for i in by_value] for column in found] != meant:
         raise InternalError("the server did not assign rows as planned; nothing was published")
 
 

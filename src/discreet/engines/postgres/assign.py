@@ -44,19 +44,20 @@ def assign(
     group of that place, from 0; and by how much the group grows from place to place.
     """
     place, number, key, run = (fresh(name, [*columns.names, group]) for name in ("place", "number", "key", "run"))
+    texts = pa.types.is_string(columns.field(by).type)  # which a server may keep in another encoding
     statement = SQL(
         "CREATE TEMPORARY TABLE {assigned} ON COMMIT DROP AS SELECT {shown},"
         " (%(groups)s::integer[])[{run}]"
         " + (%(steps)s::integer[])[{run}] * ({place} - (%(firsts)s::bigint[])[{run}])::integer AS {group}"
         " FROM (SELECT *, width_bucket({place}, %(firsts)s::bigint[]) AS {run} FROM (SELECT {shown},"
-        " row_number() OVER (ORDER BY {by} NULLS LAST, sha256({key} || int8send({number}))) AS {place}"
+        " row_number() OVER (ORDER BY {order} NULLS LAST, sha256({key} || int8send({number}))) AS {place}"
         " FROM (SELECT {typed}, row_number() OVER () AS {number}, {drawn} AS {key} FROM ({rows}) AS as_they_are)"
         " AS typed) AS ranked) AS placed"
     ).format(
         assigned=Identifier(ASSIGNED),
         shown=SQL(", ").join(map(Identifier, columns.names)),
         typed=SQL(", ").join(_typed(field) for field in columns),
-        by=Identifier(by),
+        order=SQL("convert_to({}, 'UTF8')" if texts else "{}").format(Identifier(by)),
         drawn=SQL(KEY),
         group=Identifier(group),
         place=Identifier(place),

@@ -54,7 +54,7 @@ def _unreached(error: psycopg.Error) -> DiscreetError:
 STATES: dict[str, tuple[str, str]] = {
     "42501": (
         "the role that you connect as has no right to do that",
-        "ask the owner for it: GRANT USAGE and SELECT to read, CREATE on the database to write a release",
+        "ask the owner for it: USAGE and SELECT to read, CREATE and TEMPORARY on the database to write a release",
     ),
     "42P01": ("there is no such table", "name it as `schema.table`, and look whether your role may see it"),
     "42703": ("there is no such column", "look at the columns of the table with `\\d` in psql"),
@@ -71,7 +71,7 @@ STATES: dict[str, tuple[str, str]] = {
         f"somebody else holds what is needed here for too long; {WRITTEN}",
         "wait until others who publish or change the table have ended, and run the same command again",
     ),
-    "57P": (f"the server was shut down; {WRITTEN}", "start it, and run the same command again"),
+    "57P": (f"the server ended the connection; {WRITTEN}", "see whether it runs, and run the same command again"),
     "58": (f"the server cannot read or write its files; {WRITTEN}", "look at its log"),
     "40": (f"the server gave way to another transaction; {WRITTEN}", "run the same command again"),
     "2201": ("a number is too large, or not defined", ""),

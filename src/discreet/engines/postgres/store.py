@@ -25,6 +25,13 @@ from discreet.errors import EngineError, InputError, ReleaseError
 
 FILES = "discreet_files"
 KEYS = "discreet_keys_of_"
+OTHERS = """
+    SELECT DISTINCT r.rolname::text FROM (
+        SELECT nspowner AS owner, nspacl AS rights FROM pg_namespace WHERE nspname = %(schema)s
+        UNION ALL SELECT c.relowner, c.relacl FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
+    ) AS all_of_it, aclexplode(rights) AS a JOIN pg_roles r ON r.oid = a.grantee WHERE a.grantee <> owner
+"""  # who has rights in a schema, but for its owner
 PART = 16 << 20  # bytes of a file that are one row
 ISOLATION = "REPEATABLE READ"
 LOCK = 0x64697363726565  # tells our locks from those of others
@@ -261,14 +268,14 @@ def _link(run: Callable[..., None], schema: str, link: Link) -> None:
 
 def _grant(connection: psycopg.Connection[Any], schema: str, roles: Sequence[str]) -> None:
     """SELECT for some roles, and nothing for everybody else, whatever the database grants by default."""
-    of_schema, of_tables = SQL("SCHEMA {}"), SQL("ALL TABLES IN SCHEMA {}")
-    for what in (of_schema, of_tables):
-        connection.execute(SQL("REVOKE ALL ON {} FROM PUBLIC").format(what.format(Identifier(schema))))
+    parts = [part.format(Identifier(schema)) for part in (SQL("SCHEMA {}"), SQL("ALL TABLES IN SCHEMA {}"))]
+    others = connection.execute(OTHERS, {"schema": schema}).fetchall()
+    for who in (SQL("PUBLIC"), *(Identifier(name) for (name,) in others)):
+        for what in parts:
+            connection.execute(SQL("REVOKE ALL ON {} FROM {}").format(what, who))
     for role in roles:
-        for right, what in (("USAGE", of_schema), ("SELECT", of_tables)):
-            connection.execute(
-                SQL("GRANT {} ON {} TO {}").format(SQL(right), what.format(Identifier(schema)), Identifier(role))
-            )
+        for right, what in zip(("USAGE", "SELECT"), parts, strict=True):
+            connection.execute(SQL("GRANT {} ON {} TO {}").format(SQL(right), what, Identifier(role)))
 
 
 def _quoted(name: str) -> str:
