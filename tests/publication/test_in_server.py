@@ -14,8 +14,9 @@ import discreet
 from discreet.engines.postgres import engine, files, source, store
 from discreet.engines.postgres.assign import assign
 from discreet.engines.postgres.engine import connected
-from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalError, VerificationError
+from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalError
 from discreet.partition.histogram.runs import Runs
+from discreet.release import database as database_
 
 POLICY = {"name": "p", "quasi": ["age", "sex", "seen"], "drop": "rest"}
 BY_VALUE = {"sensitive": "ill", "guarantee": {"l": 3}}
@@ -255,22 +256,24 @@ def test_it_is_refused_as_elsewhere(patients):
 
 
 FAULTS = {
-    "a group breaks l": "UPDATE made.st SET ill = 'ill 1' WHERE \"group\" = 1",
-    "not as many": 'DELETE FROM made.qit WHERE "group" = 1',
+    "a group breaks l": "UPDATE made.st SET count = 9 WHERE ctid = (SELECT min(ctid) FROM made.st)",
+    "not as many": 'DELETE FROM made.st WHERE "group" = 1',
     "the same groups": 'UPDATE made.qit SET "group" = 2 WHERE "group" = 1',
+    "break a key": "UPDATE made.st SET ill = 'ill 1' WHERE \"group\" = 1",
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_tables_are_verified_in_the_server(patients, fault, monkeypatch):
     """A fault that is planted while the release is made stops it."""
-    inner = store.complete
+    inner = database_.check_tables if fault != "break a key" else store.complete
 
-    def complete(connection, *more):
-        inner(connection, *more)
+    def planted(first, *more):
+        connection = getattr(first, "_connection", first)
         connection.execute(FAULTS[fault])
+        inner(first, *more)
 
-    monkeypatch.setattr(store, "complete", complete)
-    with pytest.raises(VerificationError, match="did not verify"):
+    monkeypatch.setattr(*((store, "complete") if fault == "break a key" else (database_, "check_tables")), planted)
+    with pytest.raises(DiscreetError, match=fault):
         published(patients, WAYS["deal"])
     assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []

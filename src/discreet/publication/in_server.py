@@ -73,8 +73,9 @@ def publish_in_server(
     """Publish a table that `suits`."""
     with store_of(address).making(address, grant) as connection:
         private = counted(connection, table)
-        private.check_in_range(policy.columns)
         progress("encoding")
+        private.check_in_range(policy.columns)
+        private.draw(policy.columns)
         doubts: list[DiscreetWarning] = []
         prepared = replace(prepare(private, policy, RandomSource()), warn=doubts.append)
         for check in BEFORE:

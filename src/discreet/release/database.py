@@ -139,6 +139,7 @@ def load(
             {path.name: path for path in sorted(opened.path.iterdir())},
             tables,
             links=_links(store, opened.manifest, lambda table, columns: _unique(tables[table].select(columns))),
+            unique=_different(opened.manifest),
             comments=_comments(store, opened.manifest),
             grant=grant,
             prepare=lambda connection: _prepare(connection, address, opened.manifest),
@@ -156,6 +157,13 @@ def _links(store: ModuleType, manifest: Manifest, unique: Callable[[str, list[st
         for each in manifest.resources
         for link in each.table.foreign_keys or ()
     ]
+
+
+def _different(manifest: Manifest) -> dict[str, Sequence[str]]:
+    """Of every table the columns in which no two rows agree, where there are any."""
+    orders = layout_of(manifest.discreet).orders(manifest.discreet)
+    there = {each.name for each in manifest.resources}
+    return {files[0]: columns for files, columns, strict in orders if strict and len(files) == 1 and files[0] in there}
 
 
 def _unique(rows: pa.Table) -> bool:
@@ -195,6 +203,7 @@ def finish(connection: Any, address: Address, manifest: Manifest) -> None:
         connection,
         address.name,
         _links(store, manifest, lambda _, columns: columns == [manifest.discreet.row]),
+        _different(manifest),
         _comments(store, manifest),
         [(name, 0, text.encode()) for name, text in texts.items()],
     )

@@ -87,15 +87,21 @@ class Counted(Table):
 
     def together(self, names: Sequence[str], other: str, *, present: str | None) -> Iterator[tuple[Codes, Codes]]:
         """Each of some columns beside another, of all rows, or of some that are drawn once for all of them."""
-        rows = self.select([*names, other], present=present)
+        for name in names:
+            one, two = self._counted([name, other], self._some([name, other], present))
+            yield one, two
+
+    def draw(self, names: Sequence[str]) -> None:
+        """Draw rows of a large table once, for all looks at these columns that need not see every row."""
         if self.sampled:
             share = exp.Literal.number(DRAWN / self.rows)
-            self.engine.keep(SAMPLE, rows.where(exp.LT(this=exp.Rand(), expression=share)))
-            rows = exp.select("*").from_(named(SAMPLE))
-        for name in names:
-            pair = exp.select(*(exp.column(each, quoted=True) for each in (name, other))).from_(rows.subquery("some"))
-            one, two = self._counted([name, other], pair)
-            yield one, two
+            self.engine.keep(SAMPLE, self.select(names).where(exp.LT(this=exp.Rand(), expression=share)))
+
+    def _some(self, names: Sequence[str], present: str | None = None) -> exp.Select:
+        if not self.sampled:
+            return self.select(names, present=present)
+        rows = exp.select(*(exp.column(name, quoted=True) for name in names)).from_(named(SAMPLE))
+        return rows if present is None else rows.where(exp.column(present, quoted=True).is_(exp.null()).not_())
 
     @property
     def sampled(self) -> bool:
@@ -104,8 +110,8 @@ class Counted(Table):
 
     def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
         """Computed here: a server forgets how to read more than 32 patterns, and learns each anew for every value."""
-        values = self.select([name]).distinct()
-        return _over(self.engine, self.engine.copied(values if most is None else values.limit(most)), figures)
+        values = self.select([name]).distinct() if most is None else self._some([name]).distinct().limit(most)
+        return _over(self.engine, self.engine.copied(values), figures)
 
     def _counted(self, names: Sequence[str], rows: exp.Select) -> list[Codes]:
         columns = [exp.column(name, quoted=True) for name in names]

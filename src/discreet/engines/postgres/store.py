@@ -161,6 +161,7 @@ def keep(
     tables: Mapping[str, pa.Table],
     *,
     links: Sequence[Link] = (),
+    unique: Mapping[str, Sequence[str]],
     comments: Mapping[str, str],
     grant: Sequence[str] = (),
     prepare: Callable[[psycopg.Connection[Any]], None],
@@ -182,7 +183,7 @@ def keep(
                 connection.execute(SQL("CREATE TABLE {} ({})").format(table, columns_of(rows.schema)))
                 copied_in(connection, table, rows)
         prepare(connection)
-        complete(connection, schema, links, comments, _parts(files))
+        complete(connection, schema, links, unique, comments, _parts(files))
         check(Stored(connection, schema))
 
 
@@ -190,15 +191,21 @@ def complete(
     connection: psycopg.Connection[Any],
     schema: str,
     links: Sequence[Link],
+    unique: Mapping[str, Sequence[str]],
     comments: Mapping[str, str],
     parts: Iterable[tuple[str, int, bytes]],
 ) -> None:
-    """Give tables that are there their keys, comments and statistics, and lay files beside them, part by part."""
+    """Give tables that are there their keys, comments and statistics, and lay files beside them, part by part.
+
+    `unique` are columns that no two rows of a table agree in.
+    """
 
     def run(query: str, *names: sql.Composable) -> None:
         connection.execute(SQL(query).format(*names))
 
     with translating():
+        for name, columns in unique.items():
+            run("CREATE UNIQUE INDEX ON {} ({})", Identifier(schema, name), SQL(", ").join(map(Identifier, columns)))
         for link in links:
             _link(run, schema, link)
         run(
