@@ -34,7 +34,7 @@ from discreet.publication.holdout import parted
 from discreet.publication.prepare import nothing, prepare, promised
 from discreet.publication.source import opened_under, opened_with
 from discreet.release import FORMAT, Release
-from discreet.release.database import check_place, load
+from discreet.release.database import check_place, put
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
 from discreet.release.write import Extend, Watch, free, write
@@ -147,7 +147,7 @@ def _into(
         if plain and also["seed"] is None and isinstance(private, Remote) and suits(private, rules, address):
             return publish_in_server(private, rules, address, grant=grant, strict=strict, progress=progress)
         made = publish(private, rules, to=folder / "release", **also, strict=strict, progress=progress)
-        return load(made, address, grant=grant)
+        return put(made, address, grant=grant)
 
 
 def _extension(tables: int, policy: Policy, progress: Callable[[str], None]) -> Extend:

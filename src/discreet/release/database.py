@@ -121,7 +121,6 @@ def load(
     from discreet.release.verify import verify_alone
 
     address = _address(to, name)
-    store = store_of(address)
     with _opened(release) as opened:
         progress("verifying")
         report = verify_alone(opened.path)
@@ -129,25 +128,29 @@ def load(
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
             raise VerificationError(f"the release was not loaded because it does not verify: {broken}")
         progress("loading")
-        with loaded(opened) as engine:
-            tables = {
-                each.name: engine.run(exp.select("*").from_(named(f"{each.name} file")))
-                for each in opened.manifest.resources
-            }
-        store.keep(
-            address,
-            {path.name: path for path in sorted(opened.path.iterdir())},
-            tables,
-            links=_links(store, opened.manifest, lambda table, columns: _unique(tables[table].select(columns))),
-            unique=_different(opened.manifest),
-            comments=_comments(store, opened.manifest),
-            grant=grant,
-            prepare=lambda connection: _prepare(connection, address, opened.manifest),
-            check=lambda stored: _check(stored, opened),
-        )
+        return put(opened, address, grant=grant)
+
+
+def put(release: Release, address: Address, *, grant: Sequence[str] = ()) -> Release:
+    """Put a release that has verified into a database."""
+    store, manifest = store_of(address), release.manifest
+    with loaded(release) as engine:
+        files = {each.name: exp.select("*").from_(named(f"{each.name} file")) for each in manifest.resources}
+        tables = {name: engine.run(query) for name, query in files.items()}
+    store.keep(
+        address,
+        {path.name: path for path in sorted(release.path.iterdir())},
+        tables,
+        links=_links(store, manifest, lambda table, columns: _unique(tables[table].select(columns))),
+        unique=_different(manifest),
+        comments=_comments(store, manifest),
+        grant=grant,
+        prepare=lambda connection: _prepare(connection, address, manifest),
+        check=lambda stored: _check(stored, release),
+    )
     found = open_stored(address)
     known = ("withheld", "suppressed", "warnings")  # where it was just published
-    found.__dict__.update({each: getattr(opened, each) for each in known})
+    found.__dict__.update({each: getattr(release, each) for each in known})
     return found
 
 
@@ -254,6 +257,7 @@ def dump(source: str | Address, to: str | Path, *, name: str | None = None) -> R
             read_out(stored, folder)
             opened = open_release(folder)
             _check(stored, opened)
+            _check_helpers(stored, opened)
         report = verify_alone(folder)
         if not report.ok:
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
@@ -300,7 +304,9 @@ def in_folder(address: Address) -> Iterator[Path]:
         inside.mkdir()
         with store_of(address).opened(address) as stored:
             read_out(stored, inside)
-            _check(stored, open_release(inside))
+            opened = open_release(inside)
+            _check(stored, opened)
+            _check_helpers(stored, opened)
         yield inside
 
 
@@ -331,7 +337,6 @@ def _manifest(stored: Stored) -> Manifest:
 
 def _check(stored: Stored, release: Release) -> None:
     """Raise unless the tables hold the rows of the files, each as often, and the files are the same."""
-    _check_helpers(stored, release)
     if in_tables(_manifest(stored)):
         return  # the files were made of the tables just now
     wrong = VerificationError(

@@ -70,6 +70,8 @@ def assign(
     with translating():
         given = {"firsts": [first + 1 for first in firsts], "groups": [each + 1 for each in groups], "steps": steps}
         connection.execute(statement, given)
+        counted = SQL(", ").join(map(Identifier, (by, group)))  # so that the server sorts what is too much to hash
+        connection.execute(SQL("ANALYZE {} ({})").format(Identifier("pg_temp", ASSIGNED), counted))
     return Postgres(connection, {"assigned": ("pg_temp", ASSIGNED)})
 
 

@@ -8,6 +8,7 @@ that are made known stay here: queries about them alone are run here, and into o
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 from sqlglot import exp
 
 from discreet.engines.dialect import LookedUp, sql_type
@@ -43,11 +45,14 @@ SETTINGS = {
     "search_path": "pg_catalog",
     "statement_timeout": f"{MINUTES}min",
     "lock_timeout": "2min",
-    "client_connection_check_interval": "2s",  # whoever is gone waits for no answer
     "jit": "off",
     "work_mem": "64MB",
 }
-
+LOST: dict[str, Any] = {
+    "keepalives_idle": 60,
+    "keepalives_interval": 10,
+    "keepalives_count": 6,
+}  # when a network is taken for gone
 WRITING = {  # where a release is made, once in a while
     "default_transaction_read_only": "off",
     "statement_timeout": "0",
@@ -60,13 +65,17 @@ WRITING = {  # where a release is made, once in a while
 def connected(url: str, *, write: bool = False) -> psycopg.Connection[tuple[Any, ...]]:
     """A connection as the URL, PG* variables, service and password files say, with settings that answers rest on."""
     with translating():
-        connection = psycopg.connect(url, autocommit=True, prepare_threshold=None, application_name="discreet")
+        given = conninfo_to_dict(url)
+        lost = {name: value for name, value in LOST.items() if name not in given}
+        connection = psycopg.connect(url, autocommit=True, prepare_threshold=None, application_name="discreet", **lost)
     try:
         check_version(connection.info.server_version)
         settings = {**SETTINGS, **(WRITING if write else {"default_transaction_read_only": "on"})}
         with translating():
             for name, value in settings.items():
                 connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+            with suppress(psycopg.errors.InvalidParameterValue):  # not every system can tell
+                connection.execute("SET client_connection_check_interval = '2s'")  # whoever is gone waits for no answer
     except BaseException:
         connection.close()
         raise
