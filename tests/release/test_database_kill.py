@@ -43,8 +43,7 @@ def test_a_release_is_whole_or_nothing(own_server, people, tmp_path, way):
         name, told = f"r{moment}", []
         thread = Thread(target=lambda name=name, told=told: told.append(_outcome(act, name)), daemon=True)
         thread.start()
-        wait = rng.uniform(0.1, 1.1) * lasts
-        sleep(wait)
+        sleep(rng.uniform(0.1, 1.1) * lasts)
         _kill(own_server, backend=moment % 2 == 1)
         thread.join(120)
         assert not thread.is_alive()
@@ -57,7 +56,7 @@ def test_a_release_is_whole_or_nothing(own_server, people, tmp_path, way):
             assert told != [None]  # nobody was told that it is there
             act(name)
             nothing += 1
-        lasts = min(lasts, wait) if found else lasts  # the first time takes longest
+        lasts *= 0.85 if found else 1.1  # so that kills come early and late, however busy the machine is
     print(f"{way} killed {MOMENTS} times: {whole} times the whole release was there, {nothing} times nothing of it")
     assert nothing > 0
 
@@ -97,14 +96,16 @@ def _kill(server, *, backend):
         for (process,) in server.run(query):
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        end = monotonic() + 30
-        while monotonic() < end:
+        start, noticed = monotonic(), False
+        while monotonic() < start + 60:
             try:
                 server.run("SELECT 1")
             except psycopg.OperationalError:
-                sleep(0.02)
+                noticed = True
             else:
-                return
+                if noticed or monotonic() > start + 1:  # nobody was there to be killed
+                    return
+            sleep(0.02)
         raise TimeoutError
     server.kill()
     server.start()

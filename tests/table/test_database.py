@@ -37,6 +37,7 @@ def test_every_type_is_read_without_loss(database):
         "12345678901234567890.12": ("numeric(22, 2)", Decimal("12345678901234567890.12")),
         "'a ''b'', \"c\"' || chr(10)": ("text", "a 'b', \"c\"\n"),
         "''": ("varchar(9)", ""),
+        "'ab'": ("char(9)", "ab"),
         "'x'": ("domain_of_text", "x"),
         "'sad'": ("mood", "sad"),
         "'7c9e6679-7425-40de-944b-e07fc1f90ae7'": ("uuid", "7c9e6679-7425-40de-944b-e07fc1f90ae7"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from sqlglot import exp
 from discreet.engines import Address, Engine, connect, connect_to, session_in, store_of
 from discreet.errors import ReleaseError, VerificationError
 from discreet.release import readme
+from discreet.release.beside import check_prepared, prepare, prepared, tables_of
 from discreet.release.layouts import LAYOUTS, layout_of, manifest_fault
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import MOST, NAME, Manifest, Promise, Resource, TableSpec, slug
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from discreet.engines.postgres.store import Stored
 
 READ = "rows of the database"
-HELPERS = {"signatures": "discreet_signatures", "signature_values": "discreet_signature_values"}
 TABLE = "table:"  # in the place of a digest, before what tells one table from others
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_. -]*")  # names of files that a release may have
 
@@ -49,9 +49,9 @@ class InDatabase(Release):
         address: Address,
         manifest: Manifest,
         memory_limit: str | None = None,
-        helpers: Mapping[str, tuple[str, str]] | None = None,
+        beside: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
-        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address, "helpers": helpers or {}}
+        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address, "beside": beside or {}}
         self.__dict__.update(values, withheld=0, suppressed=0, warnings=())
 
     @cached_property
@@ -65,7 +65,7 @@ class InDatabase(Release):
         return folder.path
 
     def attached(self, memory_limit: str | None) -> Engine:  # noqa: ARG002
-        return connect_to(self.address, {**_tables(self.address, self.manifest), **self.helpers})
+        return connect_to(self.address, {**tables_of(self.address.name, self.manifest), **self.beside})
 
     def look(self) -> object:
         """Schemas of releases are not written to: what is asked is one snapshot of each table."""
@@ -89,7 +89,7 @@ class InDatabase(Release):
 
     if TYPE_CHECKING:
         address: Address
-        helpers: Mapping[str, tuple[str, str]]
+        beside: Mapping[str, tuple[str, str]]
 
 
 def open_stored(address: Address, *, memory_limit: str | None = None) -> Release:
@@ -103,7 +103,7 @@ def open_stored(address: Address, *, memory_limit: str | None = None) -> Release
                 f"the table `{resource.name}` of the release `{address.name}` is not the one that was published",
                 hint="drop the schema, and load the release again",
             )
-    return InDatabase(address, manifest, memory_limit, _helpers(address.name, columns))
+    return InDatabase(address, manifest, memory_limit, prepared(address.name, columns))
 
 
 def load(
@@ -145,7 +145,7 @@ def put(release: Release, address: Address, *, grant: Sequence[str] = ()) -> Rel
         unique=_different(manifest),
         comments=_comments(store, manifest),
         grant=grant,
-        prepare=lambda connection: _prepare(connection, address, manifest),
+        prepare=lambda connection: prepare(connection, address.name, manifest),
         check=lambda stored: _check(stored, release),
     )
     found = open_stored(address)
@@ -201,7 +201,7 @@ def finish(connection: Any, address: Address, manifest: Manifest) -> None:
     """Add all but rows to the tables of a release, in the transaction that makes them, and verify them there."""
     store = store_of(address)
     texts = {NAME: manifest.to_json(), readme.NAME: readme.readme(manifest)}
-    _prepare(connection, address, manifest)
+    prepare(connection, address.name, manifest)
     store.complete(
         connection,
         address.name,
@@ -210,34 +210,7 @@ def finish(connection: Any, address: Address, manifest: Manifest) -> None:
         _comments(store, manifest),
         [(name, 0, text.encode()) for name, text in texts.items()],
     )
-    check_tables(session_in(connection, _tables(address, manifest)), manifest.discreet)
-
-
-def _prepare(connection: Any, address: Address, manifest: Manifest) -> None:
-    """Lay down beside the tables what every question would compute of them anew: groups with the same values."""
-    from discreet.answer.plan.base_tables import base, describe, made_of
-
-    promise = manifest.discreet
-    relations = base(layout_of(promise).relations(promise))
-    if promise.sensitive is None or not {"qit", "st"} <= relations.keys():
-        return
-    engine = session_in(connection, _tables(address, manifest))
-    for name, relation in relations.items():
-        engine.load(name, relation.query, keep=relation.keep)
-    for name, relation in made_of(describe(engine, relations, promise)).items():
-        if name in HELPERS:
-            engine.create(address.name, HELPERS[name], relation.query)
-        else:
-            engine.keep(name, relation.query)
-
-
-def _helpers(schema: str, tables: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Such tables of a schema, by the names that questions have for them."""
-    return {name: (schema, table) for name, table in HELPERS.items() if {*HELPERS.values()} <= {*tables}}
-
-
-def _tables(address: Address, manifest: Manifest) -> dict[str, tuple[str, str]]:
-    return {f"{each.name} file": (address.name, each.name) for each in manifest.resources}
+    check_tables(session_in(connection, tables_of(address.name, manifest)), manifest.discreet)
 
 
 def check_place(address: Address, grant: Sequence[str] = ()) -> None:
@@ -257,7 +230,7 @@ def dump(source: str | Address, to: str | Path, *, name: str | None = None) -> R
             read_out(stored, folder)
             opened = open_release(folder)
             _check(stored, opened)
-            _check_helpers(stored, opened)
+            check_prepared(stored, opened.manifest)
         report = verify_alone(folder)
         if not report.ok:
             broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
@@ -306,7 +279,7 @@ def in_folder(address: Address) -> Iterator[Path]:
             read_out(stored, inside)
             opened = open_release(inside)
             _check(stored, opened)
-            _check_helpers(stored, opened)
+            check_prepared(stored, opened.manifest)
         yield inside
 
 
@@ -352,29 +325,6 @@ def _check(stored: Stored, release: Release) -> None:
         for resource in release.manifest.resources:
             if not _same(engine, f"{resource.name} file", stored.rows(resource.name)):
                 raise wrong
-
-
-def _check_helpers(stored: Stored, release: Release) -> None:
-    """Raise unless what was laid down beside the tables for questions says what they say."""
-    address = Address("", stored.schema)
-    helpers = _helpers(stored.schema, stored.tables())
-    if not helpers:
-        return
-    promise = release.promise
-    engine = session_in(stored.connection, {**_tables(address, release.manifest), **helpers})
-    for name, relation in layout_of(promise).relations(promise).items():
-        engine.load(name, relation, keep=False)
-    told = exp.select("s.grp", "v.value", "CAST(v.n AS BIGINT)", "v.below", "s.size").from_("signatures AS s")
-    told = told.join("signature_values AS v", on="s.signature = v.signature")
-    below = "SUM(n) OVER (PARTITION BY grp ORDER BY value NULLS LAST ROWS UNBOUNDED PRECEDING) - n"
-    meant = exp.select("grp", "value", "CAST(n AS BIGINT)", below, "SUM(n) OVER (PARTITION BY grp)").from_("st")
-    for one, other in ((told, meant), (meant, told)):
-        apart = exp.Except(this=one.copy(), expression=other.copy(), distinct=False)
-        if engine.run(exp.select("COUNT(*)").from_(exp.Subquery(this=apart, alias="apart"))).column(0)[0].as_py():
-            raise VerificationError(
-                f"what the release `{stored.schema}` has in the database to answer questions does not fit its rows",
-                hint="drop the schema, and load the release again",
-            )
 
 
 def _same(engine: Engine, name: str, rows: pa.Table) -> bool:

@@ -18,6 +18,7 @@ from discreet.engines.postgres.dialect import arrow_type, type_in_server
 from discreet.errors import InputError
 
 ROWS = 65_536  # that are written at once
+PADDED = 1042  # the type char(n), whose blanks at the end mean nothing
 BLOCK = 8 << 20  # bytes that Arrow reads at once
 
 TYPES = """
@@ -54,7 +55,14 @@ def described_as(connection: psycopg.Connection[tuple[Any, ...]], query: str) ->
 
 def copied_out(connection: psycopg.Connection[tuple[Any, ...]], query: str) -> pa.Table:
     """The rows of a query, whatever their number."""
-    schema = described_as(connection, query)
+    empty = connection.execute(_composed(f"SELECT * FROM ({query}\n) AS rows_to_read LIMIT 0"), binary=True)
+    schema, padded = schema_of(empty), {column.name for column in empty.description or () if column.type_code == PADDED}
+    if padded and len({*schema.names}) == len(schema):
+        shown = sql.SQL(", ").join(
+            sql.SQL("CAST({0} AS text) AS {0}" if name in padded else "{}").format(sql.Identifier(name))
+            for name in schema.names
+        )
+        query = f"SELECT {shown.as_string(connection)} FROM ({query}\n) AS rows_to_read"
     statement = _composed(f"COPY ({query}\n) TO STDOUT (FORMAT csv)")
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         text = io.BytesIO()
