@@ -1,6 +1,5 @@
 """What many tests share: the hooks of a run, the folder of real data, a small table of people, and the program."""
 
-import faulthandler
 import os
 import sys
 from pathlib import Path
@@ -10,18 +9,6 @@ import pytest
 from lane import pytest_collection_modifyitems, pytest_configure
 
 __all__ = ["pytest_collection_modifyitems", "pytest_configure"]
-LONGEST = 1200  # seconds of one test: one that hangs must end as a failure, and let the others go on
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """End the process of a test that hangs; only examples without a number may take longer."""
-    if item.config.getoption("--hypothesis-profile", None) != "long":
-        faulthandler.dump_traceback_later(LONGEST, exit=True)
-    try:
-        return (yield)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import weakref
 from collections.abc import Mapping
 from importlib import import_module
@@ -60,8 +61,14 @@ def connect_to(address: Address, tables: Mapping[str, tuple[str, str]]) -> Engin
 
     connection = connected(address.url)
     engine = Postgres(connection, tables)
-    weakref.finalize(engine, connection.close)  # whoever forgets to
+    weakref.finalize(engine, _closed, connection, os.getpid())  # whoever forgets to
     return engine
+
+
+def _closed(connection: Any, process: int) -> None:
+    """Close a connection, but not that of a parent process."""
+    if os.getpid() == process:
+        connection.close()
 
 
 def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Postgres:

@@ -50,12 +50,22 @@ class Remote(Table):
         opening: Callable[[], Engine] = self.__dict__["_opening"]
         return opening()
 
-    def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
+    def different(self, name: str, most: int) -> tuple[list[Any], bool]:
         if "engine" in self.__dict__:
-            return super().over_values(name, figures, most=most)
-        values = source_of(self.origin.address).different(self.origin, name, most)
+            return super().different(name, most)
+        found = self._values(name, most).column(0).to_pylist()
+        return found, len(found) < most
+
+    def over_values(self, name: str, figures: Sequence[exp.Expr]) -> list[int]:
+        if "engine" in self.__dict__:
+            return super().over_values(name, figures)
         with closing(connect(private=True)) as engine:
-            return _over(engine, values, figures)
+            return _over(engine, self._values(name, None), figures)
+
+    def _values(self, name: str, most: int | None) -> pa.Table:
+        """The different values of a column, without reading all rows."""
+        found: pa.Table = source_of(self.origin.address).different(self.origin, name, most)
+        return found
 
     def close(self) -> None:
         if "engine" in self.__dict__:
@@ -108,10 +118,13 @@ class Counted(Table):
         """Whether columns are laid beside each other of some rows only."""
         return self.rows > DRAWN
 
-    def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
+    def different(self, name: str, most: int) -> tuple[list[Any], bool]:
+        found = self.engine.copied(self._some([name]).distinct().limit(most)).column(0).to_pylist()
+        return found, len(found) < most and not self.sampled
+
+    def over_values(self, name: str, figures: Sequence[exp.Expr]) -> list[int]:
         """Computed here: a server forgets how to read more than 32 patterns, and learns each anew for every value."""
-        values = self.select([name]).distinct() if most is None else self._some([name]).distinct().limit(most)
-        return _over(self.engine, self.engine.copied(values), figures)
+        return _over(self.engine, self.engine.copied(self.select([name]).distinct()), figures)
 
     def _counted(self, names: Sequence[str], rows: exp.Select) -> list[Codes]:
         columns = [exp.column(name, quoted=True) for name in names]

@@ -112,24 +112,22 @@ def looks(table: Table, names: Sequence[str] | None = None) -> Iterator[Look]:
     """What columns of text look like, of all columns or of some; those that look like text are left out."""
     for name in names or table.names():
         if table[name].kind == "string":
-            values = exp.select(exp.column(name, quoted=True)).distinct().from_(table.select([name]).subquery("rows"))
-            first = table.engine.run(values.limit(FIRST)).column(0).to_pylist()
+            first, every = table.different(name, FIRST)
             texts = [text for text in first if text is not None]
             like = [style for style in _STYLES if texts and style.every_is_like(texts)]
-            if len(first) < FIRST:  # that is all of them
+            if every:
                 like = [style for style in like if style.some_are_like(texts)]
             elif like:
-                like = _like(table, name, values, like)
+                like = _like(table, name, like)
             if like:
                 yield _look(table, name, like)
 
 
-def _like(table: Table, name: str, values: exp.Select, tried: Sequence[Style]) -> list[Style]:
+def _like(table: Table, name: str, tried: Sequence[Style]) -> list[Style]:
     """Those of some styles that every value is written in."""
     value = exp.column(name, quoted=True)
     counts = [exp.CountIf(this=is_like(value, pattern)) for style in tried for pattern in style.patterns]
-    query = exp.select(exp.Count(this=value), *counts).from_(values.subquery("texts"))
-    number, *found = (int(column[0].as_py() or 0) for column in table.engine.run(query).columns)
+    number, *found = table.over_values(name, [exp.Count(this=value), *counts])
     like, counted = [], iter(found)
     for style in tried:
         every, *some = islice(counted, len(style.patterns))

@@ -122,10 +122,14 @@ class Table:
         except EngineError as error:
             raise InputError(f"`{self.path or self.name}` cannot be read: {error.message}", hint=error.hint) from None
 
-    def over_values(self, name: str, figures: Sequence[exp.Expr], *, most: int | None = None) -> list[int]:
-        """Numbers that are computed of the different values of a column, or of the first that are found."""
-        values = self.select([name]).distinct()
-        query = exp.select(*figures).from_((values if most is None else values.limit(most)).subquery("texts"))
+    def different(self, name: str, most: int) -> tuple[list[Any], bool]:
+        """The first different values of a column that are found, and whether these are all."""
+        found = self.engine.run(self.select([name]).distinct().limit(most)).column(0).to_pylist()
+        return found, len(found) < most
+
+    def over_values(self, name: str, figures: Sequence[exp.Expr]) -> list[int]:
+        """Numbers that are computed of the different values of a column."""
+        query = exp.select(*figures).from_(self.select([name]).distinct().subquery("texts"))
         return [int(column[0].as_py() or 0) for column in self.engine.run(query).columns]
 
     def look(self, name: str) -> Look | None:
