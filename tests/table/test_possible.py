@@ -83,7 +83,12 @@ def test_a_table_has_the_same_risks_before_and_by_name():
         (("passport_no", "string", 100, 80, 60), "identifiers", "it is named so, and 60% of the rows"),
         (("worth", "float", 100, 100, 100), "quasi", "if nobody does, it is sensitive"),
         (("yearly_income", "float", 100, 100, 100), "sensitive", "people keep to themselves"),
-        (("remark", "string", 100, 60, 40), "drop", "free text, which may say who somebody is"),
+        (("story", "string", 100, 60, 40), "drop", "free text, which may say who somebody is"),
+        (("Bemerkung", "string", 3_000, 3, 0), "drop", "it is named like remarks"),
+        (("doctor's notes", "string", 3_000, 3, 0), "drop", "it is named like remarks"),
+        (("Observación", "string", 3_000, 3, 0), "drop", "it is named like remarks"),
+        (("denoted", "string", 3_000, 3, 0), "quasi", "if nobody does, it is sensitive"),
+        (("comments", "integer", 3_000, 3, 0), "quasi", "if nobody does, it is sensitive"),  # how many there are
         (("Name des Patienten", "string", 3_000, 180, 2), "identifiers", "people are called or reached by"),
         (("ward_name", "string", 3_000, 12, 0), "quasi", "if nobody does, it is sensitive"),
         (("country", "string", 100, 1, 0), "drop", "all rows hold the same"),

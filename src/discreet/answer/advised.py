@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+import pyarrow as pa
+
 from discreet.answer.estimators.columns import is_number
 from discreet.answer.instead import Shown, instead
 from discreet.answer.instead.named import in_quotes, odd
 from discreet.answer.question.question import ENDS
-from discreet.answer.sealed import Sealed
+from discreet.answer.sealed import NotComputedError, Sealed
 from discreet.answer.ways import Asked, Ways
 from discreet.errors import QueryError
 from discreet.release.summary import in_sql
@@ -25,14 +27,29 @@ def advised(sealed: Sealed, ways: Ways, asked: Asked) -> Iterator[None]:
     try:
         yield
     except QueryError as error:
-        if len(asked.sql) > LONGEST or ways.bounded(asked):
+        read = ways.bounded(asked)
+        if len(asked.sql) > LONGEST or (read and not isinstance(error, NotComputedError)):
             raise  # in the second case it is not the question that was refused
         names = (*sealed.promise.columns, sealed.promise.table)
         sql, hint = in_quotes(asked.sql, names), error.hint
         if sql != asked.sql:
             hint = f"write names with spaces or other signs in double quotes, such as {in_sql(odd(names)[0])}"
-        found = instead(sql, _shown(sealed, ways, asked), lambda sql: ways.bounded(replace(asked, sql=sql)))
+        try:
+            found = instead(sql, _shown(sealed, ways, asked), partial(_answered, ways, asked))
+        except KeyboardInterrupt:  # time is up: no advice, but what was wrong
+            found = ""
         raise QueryError(error.message, hint=hint, instead=found) from None
+
+
+def _answered(ways: Ways, asked: Asked, sql: str) -> bool:
+    """Whether a question would be answered with bounds, which are the same by every estimator."""
+    if not ways.bounded(replace(asked, sql=sql)):
+        return False
+    try:
+        ways.read(replace(asked, sql=sql, wanted="even")).answer()
+    except QueryError:
+        return False
+    return True
 
 
 def _shown(sealed: Sealed, ways: Ways, asked: Asked) -> Shown:
@@ -40,8 +57,9 @@ def _shown(sealed: Sealed, ways: Ways, asked: Asked) -> Shown:
     alone = () if promise.sensitive is None else ((promise.sensitive,),)
     blocks = asked.matches.blocks or (tuple(promise.quasi), *alone)
     numbers = frozenset(name for name, kind in types.items() if is_number(kind))
+    dates = frozenset(name for name, kind in types.items() if pa.types.is_date(kind) or pa.types.is_timestamp(kind))
     plain = Asked("", promise, asked.matches, hurry=asked.hurry)
-    return Shown(promise.table, promise.sensitive, blocks, numbers, partial(_figure, ways, plain))
+    return Shown(promise.table, promise.sensitive, blocks, numbers, partial(_figure, ways, plain), dates)
 
 
 def _figure(ways: Ways, asked: Asked, sql: str) -> float | None:

@@ -150,13 +150,17 @@ class Sealed:
             return ends(self.engine, self._base["qit"], names)
 
 
+class NotComputedError(QueryError):
+    """A question that could be read, and that the engine could not compute."""
+
+
 @contextmanager
 def computed() -> Iterator[None]:
     """What the engine cannot compute, the question is refused for."""
     try:
         yield
     except EngineError as error:
-        raise QueryError(
+        raise NotComputedError(
             f"the question cannot be computed: {error.message}",
             hint="compare columns with values of their own type, dates as '1999-12-31', or CAST them",
         ) from None

@@ -20,6 +20,11 @@ NAMES: Mapping[Role, re.Pattern[str]] = {
 CALLED = re.compile(
     r"(?i)(^|_|\b)(name|surname|forename|firstname|lastname|vorname|nachname|nom|pr[ée]nom|apellidos?|e?mail|phone|telefon|address|adresse|street)($|_|\b)"
 )
+# What somebody wrote down about a person, however few different texts there are so far.
+REMARKS = re.compile(
+    r"(?i)remark|comment|free[ _-]?text|bemerkung|anmerkung|kommentar|notiz|freitext|remarque|observa[cçt]|comentario"
+    r"|comentário|osservazion|opmerking|anteckning|(^|[^a-z])(notes?|hinweise?|uwagi)($|[^a-z])"
+)
 MANY = 50  # distinct values, so that it is not the name of a town or a ward
 SENTENCE = 4  # words, of a text that somebody wrote and did not choose from a list
 TELLING = 0.9  # of the rows hold a value that no other has: a number or a text that names people
@@ -57,6 +62,11 @@ def suggested(name: str, kind: str, rows: int, distinct: int, unique: int, words
             kind == "string" and distinct >= MANY and CALLED.search(name),
             "identifiers",
             "it is named like something that people are called or reached by",
+        ),
+        (
+            kind == "string" and REMARKS.search(name),
+            "drop",
+            "it is named like remarks, and what somebody wrote may say who a person is",
         ),
         (
             kind == "string" and (distinct > rows / 2 or (words >= SENTENCE and distinct >= MANY)),

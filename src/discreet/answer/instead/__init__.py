@@ -2,7 +2,7 @@
 
 Each rewrite is one idea: a tree in, another out, or nothing where it does not apply. They are tried one by one, and
 if none is enough, two and three together. A question is offered only if the release would answer it.
-Cost: at most `MOST` questions are read and planned; none is run.
+Cost: at most `MOST` questions are read and planned, and those that could be are run, which is seldom more than one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from discreet.answer.instead.apart import by_columns, disjoint, filtered
 from discreet.answer.instead.clauses import fewer, keyed, meant, plain, totals, unpivoted
+from discreet.answer.instead.constants import written
 from discreet.answer.instead.functions import listed, replaced, several, unwindowed
 from discreet.answer.instead.joined import joined
 from discreet.answer.instead.rows import counted, counts, filled, uncompared, unconditioned, unpaired
@@ -25,6 +26,7 @@ __all__ = ["REWRITES", "Shown", "instead"]
 # Those first that change a question least.
 REWRITES: tuple[Rewrite, ...] = (
     meant,
+    written,
     keyed,
     filled,
     joined,

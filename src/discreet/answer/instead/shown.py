@@ -20,6 +20,7 @@ class Shown:
     blocks: tuple[tuple[str, ...], ...]
     numbers: frozenset[str]  # the columns that hold numbers
     figure: Callable[[str], float | None] = lambda _: None  # what a question of one figure tells, if it is exact
+    dates: frozenset[str] = frozenset()  # the columns that hold dates, or dates with a time
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -35,6 +36,9 @@ class Shown:
 
     def is_number(self, name: str) -> bool:
         return name.lower() in {each.lower() for each in self.numbers}
+
+    def is_date(self, name: str) -> bool:
+        return name.lower() in {each.lower() for each in self.dates}
 
     def mixes(self, expression: exp.Expr) -> bool:
         """Whether columns of several blocks stand in one expression."""
