@@ -98,8 +98,8 @@ def confirmed(desk, found):
     desk.policy = {key: value for key, value in values if key not in {"encoding", "separator", "decimal"}}
 
 
-def replaced_by(desk, found):
-    desk.policy["person"] = desk.policy.pop("identifiers").strip("[]")
+def two_lines(desk, found):
+    desk.policy |= {"person": found["person"], "identifiers": found["others"]}
 
 
 def saved_as_csv(desk, found):
@@ -118,7 +118,7 @@ RULES = (
     (r"remove the `#` before it", confirmed),
     (r'or set (?P<key>drop) = (?P<value>"rest")', set_key),
     (r'set (?P<key>missing_sensitive) = (?P<value>"withhold")', set_key),
-    (r'set person = "name" \(in place of identifiers\)', replaced_by),
+    (r"write two lines: person = (?P<person>\"[^\"]+\") and identifiers = (?P<others>\[.*?\])", two_lines),
     (r"set l = (?P<l>\d+)", threshold),
     (r"choose another folder", elsewhere),
     (r"remove the ending `.gz`", renamed),
@@ -267,6 +267,16 @@ def scripts():  # noqa: C901, PLR0915 - a list
         path = desk.place / desk.file
         head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         path.write_text("".join([head, *lines, *lines]), encoding="utf-8")
+        return desk
+
+    @made("visits that are taken for people", "every row is taken for a person")
+    def _(desk):
+        desk.policy["identifiers"] = '["visit", "name"]'
+        desk.rows()
+        path = desk.place / desk.file
+        head, *lines = path.read_text(encoding="utf-8").splitlines()
+        again = [f"{i},{line}" for i, line in enumerate([*lines, *lines[:30]])]
+        path.write_text("\n".join([f"visit,{head}", *again]), encoding="utf-8")
         return desk
 
     @made("a release that is there already", "exists already")

@@ -20,7 +20,7 @@ def test_repeats_are_found(tmp_path):
         publish(visits(3), Policy(**ROLES), to=tmp_path / "r")
     assert [warning.name for warning in refused.value.warnings] == ["repeats.patient"]
     assert "`patient` has 100 different values in 300 rows" in str(refused.value)
-    assert 'set person = "patient"' in str(refused.value)
+    assert 'write two lines: person = "patient" and identifiers = ["visit"]' in str(refused.value)
 
 
 def test_what_it_says_to_do_works(tmp_path):

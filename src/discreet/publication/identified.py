@@ -16,13 +16,14 @@ from discreet.errors import InputError
 from discreet.policy import Policy
 from discreet.publication.axes import present
 from discreet.table import Table
+from discreet.values.toml import as_toml
 from discreet.words import counted
 
 REALLY = (
     "if every row is nevertheless another person (many share a surname), list {it} in `drop`, and it stays unpublished"
 )
 TWICE = "remove rows that are in the table twice by mistake; "
-PERSON = 'set person = "{}" (in place of identifiers) if it tells people apart: then groups count people{}; or '
+PERSON = "if it tells people apart, write two lines: person = {} and identifiers = []: then groups count people{}; or "
 
 
 def check_identified(table: Table, policy: Policy) -> None:
@@ -49,7 +50,7 @@ def check_identified(table: Table, policy: Policy) -> None:
     if people < rows:
         twice = rows - _different(table, policy)
         copies = f" ({counted(twice, 'row repeats', 'rows repeat')} another in every column)" if twice else ""
-        person = "" if several else PERSON.format(policy.identifiers[0], _then(table, policy))
+        person = "" if several else PERSON.format(as_toml(policy.identifiers[0]), _then(table, policy))
         raise InputError(
             f"{what} {'repeat, taken together' if several else 'repeats'}: {rows:,} rows are of"
             f" {counted(people, 'person', 'people')}{copies}. Groups would count rows and not people, and what is"

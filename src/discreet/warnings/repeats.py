@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from discreet.errors import DiscreetWarning
 from discreet.publication.axes import present
+from discreet.values.toml import as_toml
 
 if TYPE_CHECKING:
     from discreet.publication.draft import Prepared
@@ -34,11 +35,12 @@ def repeats(prepared: Prepared) -> Iterator[DiscreetWarning]:
     found = [int(column[0].as_py()) for column in table.engine.run(exp.select(*counts).from_(rows)).columns]
     for name, there, different in zip(policy.identifiers, found[::2], found[1::2], strict=True):
         if different < there:
+            others = [other for other in policy.identifiers if other != name]
             yield DiscreetWarning(
                 f"repeats.{name}",
                 f"`{name}` has {different:,} different values in {there:,} rows; only together with the other"
                 " identifiers does it tell all rows apart, and every row is taken for a person",
-                hint=f'if it tells people apart, set person = "{name}"; if different people share it, like a surname,'
-                f" accept `repeats.{name}` with that reason, or list it in `drop`",
+                hint=f"if it tells people apart, write two lines: person = {as_toml(name)} and identifiers ="
+                f" {as_toml(others)}; if different people share it, like a surname, accept `repeats.{name}` with that reason, or list it in `drop`",
                 refuses=True,
             )
