@@ -142,3 +142,34 @@ def test_what_takes_long_is_told(release):
             "SELECT AVG(wage) FROM microdata WHERE age > 29", estimator="learned", timeout=600, progress=told.append
         )
     assert told
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    rows = {"Kosten €": [i % 13 for i in range(60)], "it's": [*"fm"] * 30, "sex": [*"fm"] * 30}
+    rules = {"quasi": ["sex", "it's"], "sensitive": "Kosten €", "guarantee": {"l": 3}}
+    return publish(pa.table(rows), rules, to=tmp_path_factory.mktemp("a place") / "the $1 release", seed=1).path
+
+
+@pytest.mark.parametrize(
+    ("sql", "as_read"),
+    [
+        ("SELECT AVG(Kosten €) FROM microdata", False),
+        ("SELECT AVG(Kosten €) FROM microdata WHERE it's = 'f'", True),
+        ("SELECT * FROM microdata WHERE sex = 'f'", True),
+        ("SELECT sex, COUNT(*) FROM microdata WHERE sex = 'f'", True),
+        ("SELECT * FROM microdata WHERE sex <> '!$HOME`\\'", False),
+    ],
+)
+def test_what_to_write_instead_can_be_pasted(run, odd, sql, as_read):
+    status, _, err = run("ask", odd, sql, "--estimator", "even", "--csv")
+    *_, last = err.splitlines()
+    command = last.removeprefix("Write instead: ")
+    assert (status, command.startswith("discreet ask '")) == (1, True)
+    assert ('"SELECT' in command) is as_read, "double quotes are easier to read, where they mean the same"
+    read = subprocess.run(
+        ["sh", "-c", f"discreet() {{ printf '%s\\n' \"$@\"; }}; {command}"], capture_output=True, text=True, check=True
+    )
+    status, out, _ = run(*read.stdout.splitlines())
+    assert (status, "_low" in out) == (0, True)
+    assert run("ask", odd, sql, "--json")[2].count("discreet ask") == 0, "a program is told SQL"

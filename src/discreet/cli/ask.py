@@ -10,7 +10,7 @@ import typer
 
 from discreet.cli import questions, show
 from discreet.cli.places import RELEASE, place
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, QueryError
 from discreet.visible import in_a_line
 
 if TYPE_CHECKING:
@@ -84,7 +84,17 @@ def ask(
             for each in asked:
                 print(asking.explain(each.sql))
         elif alone:
-            _print(asking.answer(asked[0].sql), csv=csv, json=json)
+            try:
+                answer = asking.answer(asked[0].sql)
+            except QueryError as error:
+                if json or not error.instead:
+                    raise
+                options = {"--release": name, "--estimator": estimator, "--memory-limit": memory_limit}
+                words = [f"{option}={value}" for option, value in options.items() if value is not None]
+                words += [*(f"--table={each}" for each in table or ()), *(["--generalized"] if generalized else [])]
+                words = ["discreet", "ask", str(release), error.instead, *words, *(["--csv"] if csv else [])]
+                raise QueryError(error.message, hint=error.hint, instead=" ".join(map(show.quoted, words))) from None
+            _print(answer, csv=csv, json=json)
         else:
             _each(asking, asked, csv=csv, json=json)
 

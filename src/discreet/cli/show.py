@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, ProblemsError, QueryError, UnacceptedError
@@ -102,6 +103,12 @@ def _field(value: Any) -> str:
 
 def _doubled(text: str) -> str:
     return text.replace('"', '""')
+
+
+def quoted(word: str) -> str:
+    """A word of a command as a shell takes it; in double quotes where that is easier to read and means the same."""
+    inside = word.replace('"', r"\"")
+    return f'"{inside}"' if "'" in word and not re.search(r"[$`\\!]", word) else quote(word)
 
 
 def failure(error: DiscreetError, *, in_json: bool) -> None:
