@@ -334,13 +334,16 @@ def test_it_speaks_of_no_stderr_and_no_groups_where_there_are_none(release, tmp_
     least = release.ask("SELECT MIN(salary) FROM people WHERE age < 30 AND salary > 60000")
     assert least.rows()[0]["min_salary_stderr"] is None
     assert least.assumption == DRAWN.sentence(stderr=False, bounds=True)
-    assert least.assumption.startswith("estimator `even`: the estimate takes it that inside a group")
+    assert least.assumption == (
+        "the truth is certain to lie between low and high. The estimate assumes that the values of a group are spread over"
+        " its people at random (estimator `even`); the truth can be far away"
+    )
     rules = Policy(quasi=["age"], sensitive="salary", guarantee={"k": 2, "e": 10}, publication="swap")
     table = pa.table({"age": list(range(40)), "salary": [10 * i % 390 for i in range(40)]})
     shown = discreet.publish(table, rules, to=tmp_path / "swapped", seed=1).ask(
         "SELECT SUM(salary) FROM microdata WHERE age < 9"
     )
     assert shown.assumption == (
-        "estimator `even`: the estimate takes it that every row holds the value that it shows; the truth can be far away, "
-        "and only low and high are certain"
+        "the truth is certain to lie between low and high. The estimate assumes that every row holds the value that it"
+        " shows (estimator `even`); the truth can be far away"
     )

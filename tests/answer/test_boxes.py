@@ -171,8 +171,8 @@ def test_conditions_on_the_sensitive_column_and_keys_of_it(release):
     assert (high["high"], high["n_low"], high["n_high"]) == (True, 0, 1)
     assert (high["s_low"], high["s_high"], high["m_low"], high["m_high"]) == (0, 50, 50, 50)
     assert tuple(note for note in answer.notes if "in the release" not in note) == (
-        "s: in 1 of 2 rows possibly nobody matches; that counts as a sum of 0",
-        "m: in 1 of 2 rows possibly nobody matches; the bounds hold if somebody does",
+        "s: in 1 of 2 rows it is possible that nobody matches; that counts as a sum of 0",
+        "m: in 1 of 2 rows it is possible that nobody matches; the bounds hold if somebody does",
     )
 
 
@@ -278,7 +278,7 @@ def test_ask_generalized(run, release):
     status, out, err = run("ask", release.path, question, "--generalized")
     assert status == 0
     assert out.split()[-4:] == ["–", "–", "40", "90"]
-    assert err == "note: min_pay: in this row possibly nobody matches; the bounds hold if somebody does\n"
+    assert err == "note: min_pay: in this row it is possible that nobody matches; the bounds hold if somebody does\n"
 
 
 def test_ask_generalized_as_json(run, release):

@@ -65,7 +65,7 @@ def test_query_3(release):
     """Gender is suppressed: if there is a woman at all, she may be anybody."""
     assert bounds(release, QUERY_3, FIGURE_2) == (54_000, 85_000)
     [note] = release.ask(QUERY_3, generalized=FIGURE_2).notes
-    assert note == "x: in this row possibly nobody matches; the bounds hold if somebody does"
+    assert note == "x: in this row it is possible that nobody matches; the bounds hold if somebody does"
 
 
 def test_only_bounds_are_told(release):

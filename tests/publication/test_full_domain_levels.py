@@ -85,7 +85,9 @@ def test_an_estimate_over_a_label_says_what_it_stands_on(tmp_path: Path) -> None
         cut = release.ask("SELECT COUNT(*) FROM microdata WHERE town = 'Bergen'")
         assert cut.rows() == [{"count": 15.0, "count_stderr": None, "count_low": 0, "count_high": 30}]
         [note] = cut.notes
-        assert note.startswith("the estimate takes all values of a label as equally likely; nothing in the release")
+        assert note.startswith(
+            "the estimate assumes that all values of a label are equally likely; nothing in the release"
+        )
         whole = release.ask("SELECT COUNT(*) FROM microdata WHERE town IN ('Oslo', 'Bergen')")
         assert whole.rows() == [{"count": 30.0, "count_stderr": 0.0, "count_low": 30, "count_high": 30}]
         assert whole.notes == ()
@@ -97,6 +99,6 @@ def test_an_estimate_between_ends_says_what_its_stderr_is(tmp_path: Path) -> Non
     with closing(discreet.publish(table, rules(0, **only), to=tmp_path / "r", seed=1)) as release:
         [note] = release.ask("SELECT COUNT(*) FROM microdata WHERE age < 25").notes
         assert note == (
-            "the estimate takes values to lie evenly between the ends of a box, and stderr holds only if they do"
+            "the estimate assumes that values are spread evenly between the ends of a box; if not, stderr is wrong too"
         )
         assert release.ask("SELECT COUNT(*) FROM microdata WHERE age < 30").notes == ()

@@ -22,22 +22,25 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Basis:
-    """What the estimates of one `estimator` stand on, and how far from the truth they may then be."""
+    """What the estimates of one `estimator` assume, and how far from the truth they may be."""
 
     estimator: str
     what: str
-    truth: str = "the truth can be many stderr away"
+    truth: str = "; where they are not, the truth can be many stderr away"
 
     def sentence(self, *, stderr: bool, bounds: bool) -> str:
         """It speaks of stderr, and of low and high, only where there are any."""
-        takes = "estimate and stderr take" if stderr else "the estimate takes"
-        truth = self.truth if stderr else "the truth can be far away"
-        sure = ", and only low and high are certain" if bounds else ""
-        return f"estimator `{self.estimator}`: {takes} it that {self.what}; {truth}{sure}"
+        certain = "the truth is certain to lie between low and high. " if bounds else ""
+        assumed = "Estimate and stderr assume" if stderr else "The estimate assumes"
+        truth = self.truth if stderr else "; the truth can be far away"
+        said = f"{certain}{assumed} that {self.what} (estimator `{self.estimator}`){truth}"
+        return said[0].lower() + said[1:]
 
 
-DRAWN = Basis("even", "inside a group anybody may hold any of its values, all equally likely")
-SWAPPED = Basis("even", "every row holds the value that it shows")
+DRAWN = Basis("even", "the values of a group are spread over its people at random")
+SWAPPED = Basis(
+    "even", "every row holds the value that it shows", "; where it does not, the truth can be many stderr away"
+)
 EVEN = DRAWN.sentence(stderr=True, bounds=True)
 
 

@@ -57,7 +57,7 @@ def possibly_nobody(question: Question, result: pa.Table) -> Iterator[str]:
             yield f"{aggregate.name}: in {_rows(sum(nobody), result)} {who}"
         if perhaps:
             then = "that counts as a sum of 0" if aggregate.function == "sum" else f"the bounds hold if {does}"
-            yield f"{aggregate.name}: in {_rows(perhaps, result)} possibly {who}; {then}"
+            yield f"{aggregate.name}: in {_rows(perhaps, result)} it is possible that {who}; {then}"
 
 
 def made_by(question: Question, matches: Matches, name: str, estimated: Estimated) -> dict[str, str]:
@@ -77,4 +77,4 @@ def by_estimates(question: Question, estimators: Mapping[str, str]) -> Iterator[
     first = question.order[0].by if question.order else None
     sorted_by = [name for name in estimators if first in {f"{name}{end}" for end in ENDS.values()}]
     if question.limit is not None and sorted_by and estimators[sorted_by[0]] != "exact":
-        yield f"which rows come first was decided by {first}, an estimate; by the bounds, others may belong there"
+        yield f"rows are sorted by {first}, an estimate; by the bounds, others could come first"

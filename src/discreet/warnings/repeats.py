@@ -41,6 +41,7 @@ def repeats(prepared: Prepared) -> Iterator[DiscreetWarning]:
                 f"`{name}` has {different:,} different values in {there:,} rows; only together with the other"
                 " identifiers does it tell all rows apart, and every row is taken for a person",
                 hint=f"if it tells people apart, write two lines: person = {as_toml(name)} and identifiers ="
-                f" {as_toml(others)}; if different people share it, like a surname, accept `repeats.{name}` with that reason, or list it in `drop`",
+                f" {as_toml(others)}; if different people share it, like a surname, accept"
+                f" `repeats.{name}` with that reason, or list it in `drop`",
                 refuses=True,
             )

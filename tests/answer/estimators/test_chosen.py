@@ -34,7 +34,10 @@ def test_an_answer_names_its_estimator_column_by_column(release):
     answer = release.ask("SELECT COUNT(*) AS n, AVG(salary) AS mean FROM microdata WHERE age < 50")
     assert answer.estimator == "even"
     assert answer.estimators == {"n": "exact", "mean": "even"}
-    assert answer.assumption.startswith("estimator `even`: estimate and stderr take it that")
+    assert answer.assumption == (
+        "the truth is certain to lie between low and high. Estimate and stderr assume that the values of a group are spread"
+        " over its people at random (estimator `even`); where they are not, the truth can be many stderr away"
+    )
     [row] = discreet.ask(release.path, QUESTIONS[0], estimator="even").rows()
     assert row == pytest.approx(release.ask(QUESTIONS[0]).rows()[0])
 

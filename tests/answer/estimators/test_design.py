@@ -96,7 +96,7 @@ def test_an_answer_says_which_columns_are_by_design(release):
     assert answer.estimator == "design"
     assert answer.estimators == {"n": "exact", "m": "design", "top": "even"}
     assert "top: `design` tells nothing of single rows; the estimate is that of `even`" in answer.notes
-    assert "the truth lies within 2 stderr about 19 times in 20 if more than a few rows match" in answer.assumption
+    assert "the truth is within 2 stderr about 19 times in 20, if more than a few rows match" in answer.assumption
     assert release.ask("SELECT COUNT(*), AVG(age) FROM microdata WHERE school = 7").assumption is None
 
 

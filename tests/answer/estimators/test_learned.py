@@ -89,7 +89,7 @@ def test_learned_is_mean_and_spread(function: str, where: str, release: Release)
     assert (row["x_low"], row["x_high"]) == (even["x_low"], even["x_high"])
     assert row["x_low"] <= row["x"] <= row["x_high"]
     assert (answer.estimator, dict(answer.estimators)) == ("learned", {"x": "learned"})
-    assert "estimator `learned`: estimate and stderr take it that inside a group values go with" in repr(answer)
+    assert "assume that a model, fitted to this release alone, is right about how values go with" in repr(answer)
 
 
 def test_groups_that_a_table_lacks_count_as_nobody(release: Release) -> None:
@@ -395,7 +395,7 @@ def test_what_is_run_is_told(release: Release) -> None:
 def test_older_releases_are_answered_by_even_only(release: Release) -> None:
     promise = release.promise.model_copy(update={"estimator": None, "randomness": None})
     older = Release(release.path, release.manifest.model_copy(update={"discreet": promise}))
-    with pytest.raises(QueryError, match="does not state by what chance rows came to their groups: `even` is its only"):
+    with pytest.raises(QueryError, match="does not say by what chance people came into their groups: only `even` can"):
         older.ask("SELECT COUNT(*) FROM microdata WHERE pay > 30", estimator="learned")
 
 

@@ -19,7 +19,7 @@ def of_condition(here: Flags, always: Flags, possible: Flags) -> Iterator[str]:
         shown = f"{doubtful} of {here.sum()} rows shown may not satisfy it" if doubtful else ""
         left = f"{others} of {(~here).sum()} rows left out may satisfy it" if others else ""
         both = " and ".join(filter(None, [shown, left]))
-        yield f"the condition on figures was decided by their estimates; by the bounds, {both}"
+        yield f"which rows satisfy a condition on figures was decided by the estimates; by the bounds, {both}"
 
 
 def of_cut(
@@ -35,7 +35,7 @@ def of_cut(
     others = int((high[gone] > low[kept].min()).sum())
     if others:
         among = f"{others} of {len(gone)} rows left out may belong among them"
-        yield f"which rows come first was decided by estimates; by the bounds, {among}"
+        yield f"rows are sorted by estimates; by the bounds, {among}"
 
 
 def without_bounds(name: str, cell: Cell, told: Collection[str]) -> Iterator[str]:

@@ -27,10 +27,10 @@ from discreet.errors import InternalError, QueryError
 
 ACROSS_BOXES = (
     (),
-    ("the estimate takes values to lie evenly between the ends of a box, and stderr holds only if they do",),
-    ("the estimate takes all values of a label as equally likely; nothing in the release says that they are",),
+    ("the estimate assumes that values are spread evenly between the ends of a box; if not, stderr is wrong too",),
+    ("the estimate assumes that all values of a label are equally likely; nothing in the release says that they are",),
 )  # what an estimate stands on where a condition cuts through boxes; see `Matches.cut`
-UNSTATED = "the release does not state by what chance rows came to their groups: `even` is its only estimator"
+UNSTATED = "the release does not say by what chance people came into their groups: only `even` can estimate"
 
 
 class CoreQuestion(Protocol):

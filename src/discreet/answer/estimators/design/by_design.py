@@ -35,8 +35,8 @@ class ByDesign:
 
     basis: ClassVar[Basis] = Basis(
         "design",
-        "chance alone brought the rows of each value to their groups, as the release states",
-        "whatever the data, the truth lies within 2 stderr about 19 times in 20 if more than a few rows match",
+        "chance alone decided which people with the same value came into which group, as the release states",
+        ": whatever the data, the truth is within 2 stderr about 19 times in 20, if more than a few rows match",
     )
 
     most: ClassVar[int] = MOST  # values that are told apart
@@ -57,7 +57,7 @@ class ByDesign:
             case "near":
                 return Refused(
                     f"`{name}` is not valid for groups of people who are alike, as `{promise.partition}` makes them: it"
-                    " takes it that chance alone brought rows to groups (on such groups, errors of 79 to 189 % were"
+                    " assumes that chance alone put rows into groups (on such groups, errors of 79 to 189 % were"
                     " measured)",
                     'use estimator "learned" or "even", or publish by the partition `mixed`',
                 )

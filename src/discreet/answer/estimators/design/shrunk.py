@@ -23,9 +23,9 @@ class Shrunk(ByDesign):
 
     basis: ClassVar[Basis] = Basis(
         "shrunk",
-        "chance alone brought the rows of each value to their groups, as the release states, and that values differ as"
-        " much as they seem to",
-        "it is nearer to the truth than `design` on average, and not without bias",
+        "chance alone decided which people with the same value came into which group, as the release states, and that"
+        " values differ as much as they seem to",
+        ": on average it is nearer to the truth than `design`, but not without bias",
     )
     most: ClassVar[int] = 300  # values, whose matrices are computed in a second
 

@@ -31,8 +31,8 @@ class Learned:
 
     basis: ClassVar[Basis] = Basis(
         "learned",
-        "inside a group values go with quasi-identifiers as a model says that was fitted to the release alone",
-        truth="if they do not, the truth can be many stderr away",
+        "a model, fitted to this release alone, is right about how values go with quasi-identifiers inside a group",
+        truth="; where it is wrong, the truth can be many stderr away",
     )
 
     def __init__(self, engine: Engine, release: Release) -> None:
@@ -43,8 +43,8 @@ class Learned:
     def why_not(cls, promise: Promise) -> Refused | None:
         if promise.estimator is None:
             return Refused(
-                "the release does not state by what chance rows came to their groups: `even` is its only estimator",
-                "use estimator `even`, or publish the table anew",
+                "the release does not say by what chance people came into their groups: only `even` can estimate",
+                "use estimator `even`, or publish the table again",
             )
         return None
 
