@@ -138,3 +138,28 @@ def test_marks_in_quotes_are_pointed_out(tmp_path):
     text = drafted(path).text
     assert '\nmissing = ["k. A."]\n' in text
     assert "\n# missing_quoted = true\n" in text
+
+
+@pytest.mark.parametrize(
+    ("later", "written"),
+    [
+        ("03.04.1999;1,5;k. A.;x", 'dates = "DD.MM.YYYY"'),
+        ("soon;1,5;12;x", 'decimal = ","'),
+        ("03.04.1999;1,5 m;12;x", 'dates = "DD.MM.YYYY"'),
+        ("03.04.1999;1.500,5;n/a;x", 'thousands = "."'),
+        ('03.04.1999;1,5;12;"of two\nlines"', 'decimal = ","'),
+    ],
+)
+def test_the_first_lines_of_a_long_file_decide_nothing_alone(tmp_path, monkeypatch, later, written):
+    """What is found with their help is what is found without."""
+    from discreet.table import suggest
+
+    rows = [f"{1 + i % 28:02}.{1 + i % 12:02}.1980;{i % 7},{i % 10};{i};x" for i in range(40)]
+    rows.insert(10 if "\n" in later else 30, later)  # a text of two lines is cut where the first lines end
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(["born;height;number;rest", *rows]), encoding="utf-8")
+    slow = suggest.drafted(path)
+    assert written in slow.text
+    monkeypatch.setattr(suggest, "LONG", 0)
+    monkeypatch.setattr(suggest, "FIRST", 12)
+    assert suggest.drafted(path) == slow

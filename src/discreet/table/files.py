@@ -37,15 +37,15 @@ class Opened:
     kept: IO[bytes] | None = None
 
 
-def open_file(path: Path, csv: Csv, excel: Excel, texts: Collection[str]) -> Opened:
-    """Look at a file that can be read; say what is wrong with any other."""
+def open_file(path: Path, csv: Csv, excel: Excel, texts: Collection[str], lines: int | None = None) -> Opened:
+    """Look at a file that can be read, or at the first lines of a CSV file; say what is wrong with any other."""
     _there(path)
     endings = [ending.lower() for ending in path.suffixes]
     try:
         if endings[-1:] == [".parquet"]:
             return _parquet(path)
         if endings[-1:] == [".csv"] or endings[-2:] == [".csv", ".gz"]:
-            return _csv(path, csv)
+            return _csv(path, csv, lines)
         if endings and endings[-1] in ENDINGS:
             with path.open("rb"):
                 rows, refused = read_excel(path, excel, texts)
@@ -83,7 +83,7 @@ def _parquet(path: Path) -> Opened:
     return Opened(path, tuple(schema.names), refused=zoned(schema), orders=orders_of(held))
 
 
-def _csv(path: Path, csv: Csv) -> Opened:
+def _csv(path: Path, csv: Csv, lines: int | None) -> Opened:
     sign = separator_of(path, csv)
     with opened(path, csv.encoding) as text:
         names = next(reader.reader(text, delimiter=sign), [])
@@ -95,6 +95,6 @@ def _csv(path: Path, csv: Csv) -> Opened:
             f"`{path}` has one column if {spelled(sign)} separates them, but looks separated by {spelled(likely)}",
             hint=separated(likely),
         )
-    kept = None if csv.utf_8 else in_utf_8(path, csv.encoding)
+    kept = None if csv.utf_8 and lines is None else in_utf_8(path, csv.encoding, lines)
     rows = path if kept is None else place(kept)
     return Opened(rows, tuple(names), replace(csv, separator=sign), kept=kept)

@@ -141,8 +141,7 @@ def profile(
     for name in [*quasi, *(name for name in (sensitive, person) if name)]:
         if name not in table.names():
             raise InputError(f"there is no column `{name}`", hint=nearest(name, table.names()))
-    table.hold(table.names())
-    columns = tuple(_column(table, column) for column in table.columns)
+    columns = column_profiles(table)
     spared = harmless if sensitive else ()
     kept = _spared(table.codes(sensitive), spared) if sensitive and spared else None
     known = [name for name in quasi if table[name].kind is not None] if table.rows else []
@@ -159,6 +158,12 @@ def profile(
         risks(table, known, sensitive=held, spared=kept, person=person) if known else None,
         riskiest(table, known) if known and person is None else (),
     )
+
+
+def column_profiles(table: Table) -> tuple[ColumnProfile, ...]:
+    """What each column of a table holds, and which role it may have."""
+    table.hold(table.names())
+    return tuple(_column(table, column) for column in table.columns)
 
 
 def _people(person: str) -> exp.Expr:

@@ -60,6 +60,21 @@ def read(
         raise InputError("only a database has tables and queries", hint="leave them out, or give the URL of a database")
     path = Path(source) if isinstance(source, str | Path) else None
     opened = _of_frame(source) if path is None else open_file(path, *written, texts)
+    return _table(opened, path, name, memory_limit, texts)
+
+
+def read_first(path: Path, lines: int, csv: Mapping[str, Any]) -> Table:
+    """The first lines of a CSV file, as a table of its own."""
+    return _table(open_file(path, Csv.of(_sound("csv", csv)), Excel(), (), lines), path)
+
+
+def _table(
+    opened: Opened,
+    path: Path | None,
+    name: str | None = None,
+    memory_limit: str | None = None,
+    texts: Collection[str] = (),
+) -> Table:
     check_names(opened.names)
     if path is not None:
         name = name or re.sub(r"\W", "_", path.name.split(".")[0])
@@ -76,6 +91,8 @@ def _opened(
         return engine, _load(engine, path, opened, texts)
     except BaseException:
         engine.close()
+        if opened.kept is not None:
+            opened.kept.close()
         raise
 
 

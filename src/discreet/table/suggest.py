@@ -6,24 +6,27 @@ the file is written is no suggestion, and stands there as it was found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from discreet.errors import InputError
 from discreet.table.faults import likely_separator
 from discreet.table.looks import Look, looks, marks
-from discreet.table.profile import ColumnProfile, profile
-from discreet.table.read import read
+from discreet.table.profile import ColumnProfile, column_profiles
+from discreet.table.read import read, read_first
 from discreet.table.roles import Role
 from discreet.table.table import Table
 from discreet.table.text_file import likely_encoding, separator_of
 from discreet.values.toml import as_toml
-from discreet.values.written import Csv
+from discreet.values.written import CSV_KEYS, Csv
 from discreet.visible import in_a_line
 
 LETTERS = {"x", "X"}  # marks among numbers, but not among texts
 PASSES = 2  # a column may look like something only once the decimal sign or the marks of another are known
+LONG, FIRST = 4 << 20, 20_000  # bytes of a file that is long, and the lines of it that are looked at first
 USUAL = 10  # the l that is suggested where the column allows twice as much
 
 
@@ -38,21 +41,66 @@ class Drafted:
 def drafted(path: str | Path, *, sheet: str | None = None) -> Drafted:
     """A draft of a policy for the table in a file, or in a `sheet` of a workbook."""
     file, excel = Path(path), {} if sheet is None else {"sheet": sheet}
-    csv = _found(file)
-    for _ in range(PASSES):
-        with read(file, csv=csv, excel=excel) as table:
-            seen = [look for look in looks(table) if look.keys]
-        before, csv = csv, {**csv, **_read_as(seen, csv)}
-        if csv == before:
-            break
-    with read(file, csv=csv, excel=excel) as table:
-        about = profile(table).columns
+    whole = partial(read, file, excel=excel)
+    found = _found(file)
+    settled = _settled(whole, found, _of_first_lines(file, found))
+    table, csv, seen = settled.table, settled.csv, settled.seen
+    with table:
+        about = column_profiles(table)
         roles = _roles(about)
         sensitive = next((name for name, role in roles.items() if role == "sensitive"), None)
-        largest = None if sensitive is None else profile(table, sensitive=sensitive).sensitive
-        lines = _lines(table, about, roles, 0 if largest is None else largest.largest_l)
+        largest = 0 if sensitive is None else table.rows // int(table.codes(sensitive).counts().max())
+        lines = _lines(table, about, roles, largest)
         told = _of_file(csv, excel, seen, _perhaps(table, about) if file.suffix.lower() in {".csv", ".gz"} else [])
         return Drafted("\n".join((*lines, *told)) + "\n", roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A table that is read as its file turned out to be written, and the columns that are no longer text by that."""
+
+    table: Table
+    csv: dict[str, Any]
+    seen: list[Look]  # what columns of text look like still
+    turned: set[str]
+
+
+def _settled(reading: Callable[..., Table], csv: Mapping[str, Any], likely: Settled | None = None) -> Settled:
+    """Read until nothing more shows how the file is written; first as is `likely`, if that is right for all rows."""
+    known, looked = dict(csv), set[str]()
+    table = reading(csv=known if likely is None else likely.csv)
+    if likely is not None and all(table[name].kind != "string" for name in likely.turned):
+        known = likely.csv
+    elif likely is not None:
+        table.close()
+        table = reading(csv=known)
+    for more in range(PASSES, -1, -1):
+        try:
+            table.hold(table.names())
+            seen = [look for look in looks(table) if look.keys]
+        except BaseException:
+            table.close()
+            raise
+        looked |= {look.column for look in seen}
+        new = {**known, **_read_as(seen, known)}
+        if new == known or not more:
+            break
+        table.close()
+        known = new
+        table = reading(csv=known)
+    return Settled(table, known, seen, {name for name in looked if table[name].kind != "string"})
+
+
+def _of_first_lines(file: Path, csv: Mapping[str, Any]) -> Settled | None:
+    """How a long file is written, by its first lines: to look at all of them in each way that is tried takes long."""
+    if not file.is_file() or not _is_csv(file) or file.stat().st_size < LONG:
+        return None
+    try:
+        found = _settled(partial(read_first, file, FIRST), csv)
+    except InputError:  # a text of several lines was cut, or the file is at fault, which is said of the whole
+        return None
+    found.table.close()
+    return found
 
 
 def _perhaps(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
@@ -61,10 +109,14 @@ def _perhaps(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
     return sorted({mark for name in texts for mark in marks(table, name)} - LETTERS)
 
 
+def _is_csv(path: Path) -> bool:
+    endings = [ending.lower() for ending in path.suffixes]
+    return endings[-1:] == [".csv"] or endings[-2:] == [".csv", ".gz"]
+
+
 def _found(path: Path) -> dict[str, Any]:
     """The keys of `[csv]` without which a file cannot be read."""
-    endings = [ending.lower() for ending in path.suffixes]
-    if not path.is_file() or (endings[-1:] != [".csv"] and endings[-2:] != [".csv", ".gz"]):
+    if not path.is_file() or not _is_csv(path):
         return {}
     found: dict[str, Any] = {}
     try:
@@ -142,7 +194,7 @@ def _of_file(
     doubts = [look for look in seen if len(look.keys) > 1]  # one of the keys at most may lose its `#`
     if csv or doubts or perhaps:
         yield "\n# How the file is written.\n[csv]"
-        yield from (f"{key} = {as_toml(value)}" for key, value in csv.items())
+        yield from (f"{key} = {as_toml(csv[key])}" for key in CSV_KEYS if key in csv)
     for look in doubts:
         yield f"# {in_a_line(look.column)} looks like {look.like}, but that may be either; remove the `#` of one:"
         shared = _shared(look)

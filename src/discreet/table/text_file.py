@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,13 +43,16 @@ def separator_of(path: Path, csv: Csv) -> str:
         return separator([text.readline(), text.readline()])
 
 
-def in_utf_8(path: Path, encoding: str) -> IO[bytes]:
-    """A copy of a file in UTF-8 that has no name."""
+def in_utf_8(path: Path, encoding: str, lines: int | None = None) -> IO[bytes]:
+    """A copy of a file in UTF-8 that has no name, or of its first lines."""
     copy = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open as long as its table
     try:
         with opened(path, encoding) as text:
             writer = io.TextIOWrapper(copy, "utf-8", newline="", write_through=True)
-            shutil.copyfileobj(text, writer, 1 << 20)
+            if lines is None:
+                shutil.copyfileobj(text, writer, 1 << 20)
+            else:
+                writer.writelines(islice(text, lines))
             writer.flush()
             writer.detach()
     except BaseException:
