@@ -67,3 +67,12 @@ SELECT education, sex, AVG(salary) FROM microdata GROUP BY education, sex;
 -- totals
 SELECT sex, AVG(salary) AS pay FROM microdata GROUP BY ROLLUP (sex);
 SELECT sex, AVG(salary) AS pay FROM microdata GROUP BY sex UNION ALL SELECT NULL AS sex, AVG(salary) AS pay FROM microdata;
+-- different values of an inner SELECT
+WITH t AS (SELECT * FROM microdata WHERE age > 30) SELECT DISTINCT salary FROM t ORDER BY salary LIMIT 3;
+SELECT salary, COUNT(*) AS n FROM microdata WHERE age > 30 GROUP BY salary ORDER BY salary LIMIT 3;
+-- different pairs
+SELECT DISTINCT sex, salary FROM microdata WHERE age > 30;
+SELECT sex, salary, COUNT(*) AS n FROM microdata WHERE age > 30 GROUP BY sex, salary;
+-- all rows of an inner SELECT
+SELECT * FROM (SELECT * FROM microdata WHERE sex = 'f') AS t;
+SELECT COUNT(*) AS n, MIN(salary) AS min_salary, AVG(salary) AS avg_salary, MAX(salary) AS max_salary FROM microdata WHERE sex = 'f';

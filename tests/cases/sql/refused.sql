@@ -49,7 +49,7 @@ SELECT SUM(salary) OVER () FROM microdata
 SELECT DISTINCT salary FROM microdata
 -- COUNT DISTINCT of a row | COUNT(DISTINCT …) takes one column or expression
 SELECT COUNT(DISTINCT (age, sex)) FROM microdata WHERE salary > 3
--- spread of text | STDDEV_SAMP needs numbers, but `sex` holds string
+-- spread of text | STDDEV_SAMP needs numbers, but `sex` holds texts
 SELECT STDDEV(sex) FROM microdata
 -- SUM DISTINCT | DISTINCT is not supported
 SELECT SUM(DISTINCT salary) FROM microdata
@@ -117,7 +117,7 @@ SELECT QUANTILE(salary, [0.1, 0.9]) FROM microdata
 SELECT APPROX_QUANTILE(salary, 0.5) FROM microdata
 -- the n smallest | is not supported
 SELECT MIN(salary, 3) FROM microdata
--- grouping sets | `ROLLUP` is not supported
+-- grouping sets | `ROLLUP (sex)` is not supported
 SELECT sex, AVG(salary) FROM microdata GROUP BY ROLLUP (sex)
 -- grouping by an aggregate | names an aggregate
 SELECT COUNT(*) FROM microdata GROUP BY 1
@@ -175,3 +175,19 @@ SELECT DISTINCT ON (sex) sex, AVG(salary) FROM microdata GROUP BY sex
 SELECT sex, AVG(salary) FROM microdata GROUP BY sex ORDER BY sex_low
 -- WITH that grows without end | too long once its WITH is written out
 WITH a AS (SELECT sex, AVG(salary) AS n FROM microdata GROUP BY sex), b AS (SELECT * FROM a UNION ALL SELECT * FROM a), c AS (SELECT * FROM b UNION ALL SELECT * FROM b UNION ALL SELECT * FROM b UNION ALL SELECT * FROM b), d AS (SELECT * FROM c UNION ALL SELECT * FROM c UNION ALL SELECT * FROM c UNION ALL SELECT * FROM c), e AS (SELECT * FROM d UNION ALL SELECT * FROM d UNION ALL SELECT * FROM d UNION ALL SELECT * FROM d), f AS (SELECT * FROM e UNION ALL SELECT * FROM e UNION ALL SELECT * FROM e UNION ALL SELECT * FROM e UNION ALL SELECT * FROM e) SELECT * FROM f
+-- a function by the name it was given | `APPROX_QUANTILE` is not supported: `APPROX_QUANTILE(salary, 0.5)`
+SELECT APPROX_QUANTILE(salary, 0.5) FROM microdata
+-- an aggregate that nobody knows | `GEOMEAN` is not supported: `GEOMEAN(salary)`: it is not one of the functions
+SELECT GEOMEAN(salary) FROM microdata
+-- an operator | `sex -> '$.a'` is not supported: it is not one of the functions
+SELECT COUNT(*) FROM microdata WHERE sex -> '$.a' = 3 AND salary > 3
+-- another type | `FOO` is not supported: it is no type of plain values
+SELECT COUNT(*) FROM microdata WHERE salary::FOO > 3
+-- IN without a list | IN after `age` has no list
+SELECT COUNT(*) FROM microdata WHERE age IN
+-- a named window | WINDOW is not supported
+SELECT SUM(salary) OVER w FROM microdata WINDOW w AS (PARTITION BY sex)
+-- how, not what | answers SELECT only, not EXPLAIN: it asks how and not what
+EXPLAIN SELECT COUNT(*) FROM microdata
+-- a sum of texts | SUM needs numbers, but `sex` holds texts
+SELECT SUM(sex) FROM microdata

@@ -14,11 +14,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.answer.instead.apart import by_columns, disjoint, filtered
-from discreet.answer.instead.clauses import fewer, keyed, meant, plain, totals, unpivoted
+from discreet.answer.instead.clauses import fewer, flat, keyed, meant, plain, totals, unpivoted
 from discreet.answer.instead.constants import written
 from discreet.answer.instead.functions import listed, replaced, several, unwindowed
 from discreet.answer.instead.joined import joined
-from discreet.answer.instead.rows import counted, counts, filled, uncompared, unconditioned, unpaired
+from discreet.answer.instead.rows import counted, counts, different, filled, uncompared, unconditioned, unpaired
 from discreet.answer.instead.shown import Rewrite, Shown
 
 __all__ = ["REWRITES", "Shown", "instead"]
@@ -27,6 +27,7 @@ __all__ = ["REWRITES", "Shown", "instead"]
 REWRITES: tuple[Rewrite, ...] = (
     meant,
     written,
+    flat,
     keyed,
     filled,
     joined,
@@ -41,6 +42,7 @@ REWRITES: tuple[Rewrite, ...] = (
     by_columns,
     unpaired,
     uncompared,
+    different,
     counted,
     fewer,
     plain,

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from discreet.answer.instead.shown import Shown
+from discreet.answer.statement.flatten import merged, written_out
+from discreet.errors import QueryError
 from discreet.words import closest
 
 
@@ -24,6 +26,18 @@ def keyed(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     if found != keys:
         return None
     return other if other != select else None
+
+
+def flat(select: exp.Expr, _: Shown) -> exp.Expr | None:
+    """A SELECT over another that only passes rows on becomes one over the table."""
+    if not isinstance(select, exp.Select) or not select.find(exp.Subquery, exp.CTE):
+        return None
+    try:
+        found = written_out(select)
+        found = merged(found) if isinstance(found, exp.Select) else found
+    except QueryError:
+        return None
+    return found if found != select else None
 
 
 def fewer(select: exp.Expr, shown: Shown) -> exp.Expr | None:

@@ -9,6 +9,19 @@ from sqlglot import exp
 from discreet.answer.instead.shown import Shown, columns_of, conditions, grouped, summaries
 
 
+def different(select: exp.Expr, shown: Shown) -> exp.Expr | None:
+    """Different values become a row each, with the number of people who hold them."""
+    if not isinstance(select, exp.Select) or not select.args.get("distinct") or select.find(exp.AggFunc, exp.Window):
+        return None
+    columns = columns_of(select.expressions)
+    if not columns or any(shown.block(column.name) is None for column in columns):
+        return None
+    found = grouped(select, select.expressions, [exp.alias_(exp.Count(this=exp.Star()), "n")], conditions(select))
+    for clause in ("order", "limit"):
+        found.set(clause, select.args[clause].copy() if select.args.get(clause) else None)
+    return found
+
+
 def counted(select: exp.Expr, shown: Shown) -> exp.Expr | None:
     """Rows become the number of people by what is shown of them, and the sensitive column a figure of those.
 

@@ -79,4 +79,6 @@ def _numeric(kind: pa.DataType) -> bool:
 def _refusal(aggregate: Aggregate, argument: exp.Expr, kind: pa.DataType) -> QueryError:
     wanted = "MEDIAN" if aggregate.function == "quantile_cont" else aggregate.function.upper()
     other = "QUANTILE(x, 0.5)" if wanted == "MEDIAN" else "COUNT, MIN or MAX, or GROUP BY it"
-    return QueryError(f"{wanted} needs numbers, but `{shown(argument)}` holds {kind}", hint=f"use {other}")
+    words = ((pa.types.is_date, "dates"), (pa.types.is_temporal, "times"), (pa.types.is_boolean, "true and false"))
+    held = next((word for applies, word in words if applies(kind)), "texts")
+    return QueryError(f"{wanted} needs numbers, but `{shown(argument)}` holds {held}", hint=f"use {other}")

@@ -82,6 +82,14 @@ def check_scalar(expression: exp.Expr) -> None:
             raise refusal(node)
 
 
+def check_lists(statement: exp.Expr) -> None:
+    """Raise for an IN without anything after it, which the parser lets pass."""
+    for node in statement.find_all(exp.In):
+        if not any(value for part, value in node.args.items() if part != "this"):
+            hint = "write values in parentheses after it, as in IN (1, 2)"
+            raise QueryError(f"IN after `{shown(node.this)}` has no list", hint=hint)
+
+
 def side(expression: exp.Expr, sensitive: str | None, blocks: Blocks | None = None) -> Side:
     """The side of the release that an expression looks at; several are refused."""
     names = _names(expression)

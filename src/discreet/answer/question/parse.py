@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from discreet.answer.question.grammar import (
     AGGREGATES,
     Blocks,
     Side,
+    check_lists,
     check_names_a_column,
     check_scalar,
     conjuncts,
@@ -32,6 +34,8 @@ from discreet.release.manifest import Promise
 from discreet.values.names import numbered
 from discreet.words import nearest
 
+# The parser logs what it cannot read, which is refused in our own words.
+logging.getLogger("sqlglot").addFilter(lambda record: "Falling back to parsing" not in record.getMessage())
 LONGEST, MOST = 200_000, 100  # signs of a question, and columns in SELECT or GROUP BY; planning takes longer with each
 _Sided: TypeAlias = Callable[[exp.Expr], Side]
 
@@ -85,6 +89,7 @@ def _parse(sql: str) -> exp.Select:
     if len(statements) != 1:
         raise QueryError(f"expected one statement, got {len(statements)}", hint="ask one question at a time")
     [statement] = statements
+    check_lists(statement)
     if not isinstance(statement, exp.Select):
         raise not_a_select(statement)
     return statement
@@ -151,9 +156,7 @@ def _resolve(select: exp.Select, promise: Promise) -> None:
         if name in known and not beyond:
             column.replace(exp.column(known[name], quoted=True))
         elif beyond or not (_within(column, select, "order") or (_within(column, select, "group") and name in aliases)):
-            raise QueryError(
-                f"there is no column `{column.sql(dialect='duckdb')}`", hint=nearest(column.name, known.values())
-            )
+            raise QueryError(f"there is no column `{shown(column)}`", hint=nearest(column.name, known.values()))
 
 
 def _within(column: exp.Column, select: exp.Select, clause: str) -> bool:

@@ -76,7 +76,7 @@ REASONS: dict[type[exp.Expr], Reason] = {
     ),
     **dict.fromkeys(
         (exp.Lambda, exp.Array, exp.Struct, exp.Bracket),
-        Reason(None, "its values are no plain values", "compare the column itself, or use IN with a list"),
+        Reason(None, "a question computes with plain values only", "compare the column itself, or use IN with a list"),
     ),
     exp.Limit: Reason(None, "how many rows it is depends on the answer", "write a whole number, such as LIMIT 10"),
     **dict.fromkeys(
@@ -84,7 +84,7 @@ REASONS: dict[type[exp.Expr], Reason] = {
         Reason("a parameter", "the question says nothing to put into its place", "write the value itself"),
     ),
     exp.DataType: Reason(
-        None, "its values are no plain values", "cast to a number, a text, a date or a time, such as CAST(x AS VARCHAR)"
+        None, "it is no type of plain values", "cast to a number, a text, a date or a time, such as CAST(x AS VARCHAR)"
     ),
     exp.AggFunc: Reason(
         None,
@@ -94,7 +94,7 @@ REASONS: dict[type[exp.Expr], Reason] = {
 }
 OTHER = Reason(
     None,
-    "it is not among the functions that are known to look at nothing but their arguments",
+    "it is not one of the functions that a question may use",
     "write it with comparisons, CASE, arithmetic, or functions of text and of dates",
 )
 BY_NAME = {"now": CLOCK, "today": CLOCK, "get_current_time": CLOCK, "setseed": CHANCE, "gen_random_uuid": CHANCE}
@@ -103,15 +103,18 @@ BY_NAME = {"now": CLOCK, "today": CLOCK, "get_current_time": CLOCK, "setseed": C
 def refusal(node: exp.Expr) -> QueryError:
     """The error for a piece of SQL that is not supported."""
     node = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
-    written = node.meta.get("name") or node.key
-    name = node.name if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc) else written
+    piece = shown(node)
+    called = re.match(r"\w+(?=\()", piece)  # a function as it is written, not as the parser calls it
+    name = node.meta.get("name") or (called[0] if called else node.key)
     found = next((reason for kind, reason in REASONS.items() if isinstance(node, kind)), OTHER)
     what, why, hint = BY_NAME.get(name.lower(), found)
     known = closest(name, KNOWN) if isinstance(node, exp.Anonymous) else None
     bare = not any(node.args.values())  # nothing of the question is in it
-    quoted = "" if bare and what is not None else f"`{shown(node)}`: "
+    quoted = "" if (bare and what is not None) or (what is None and called is None) else f"`{piece}`: "
+    what = what or f"`{name.upper() if called else piece}`"
+    hint = f"{hint}; of aggregates, {REASONS[exp.AggFunc].hint}" if found is OTHER and called else hint
     hint = f"did you mean {known}? Else {hint}" if known is not None else hint
-    return QueryError(f"{what or f'`{name.upper()}`'} is not supported: {quoted}{why}", hint=hint)
+    return QueryError(f"{what} is not supported: {quoted}{why}", hint=hint)
 
 
 KNOWN = (
@@ -143,6 +146,7 @@ CLAUSES = {
     "sample": ("a sample drawn from a release is no sample of the table", "ask about everybody who matches"),
     "pivots": ("which columns there are would depend on values", "group by the columns, and count"),
     "into": ("a question only reads", "take the answer with `to_arrow()`, or on a shell with --csv"),
+    "windows": ("it looks from row to row, and a release shows no rows", "group by the columns of PARTITION BY"),
     "locks": ("a question only reads", "leave it out"),
 }
 
@@ -160,8 +164,10 @@ def not_read(error: Exception) -> QueryError:
 
 def not_a_select(statement: exp.Expr) -> QueryError:
     """The error for a statement that is no question."""
-    kind = statement.key.upper()
-    if isinstance(statement, exp.Pivot):
+    [kind, *_] = statement.sql(dialect="duckdb").split()
+    if kind.upper() == "EXPLAIN":
+        why, hint = "it asks how and not what", "`discreet ask --explain` and `Release.explain` print what is run"
+    elif isinstance(statement, exp.Pivot):
         why, hint = CLAUSES["pivots"]
     elif isinstance(statement, exp.Describe | exp.Show | exp.Pragma | exp.Summarize):
         why, hint = "it is about the engine", "`discreet show RELEASE` says which columns there are"
@@ -174,14 +180,13 @@ def not_a_select(statement: exp.Expr) -> QueryError:
         why, hint = "it writes a file", "ask, and take the answer with --csv or `to_arrow()`"
     else:
         why, hint = "nothing in a release can be changed", f"ask with one SELECT, such as {EXAMPLE}"
-    return QueryError(f"a release answers SELECT only, not {kind}: {why}", hint=hint)
+    return QueryError(f"a release answers SELECT only, not {kind.upper()}: {why}", hint=hint)
 
 
 def no_clause(clause: str, value: object) -> QueryError:
     """The error for a clause that a question cannot have."""
     why, hint = CLAUSES.get(clause, ("it means nothing for figures of a release", "leave it out"))
+    word = {"joins": "JOIN", "windows": "WINDOW", "pivots": "PIVOT"}.get(clause, clause.rstrip("_").upper())
     parts = value if isinstance(value, list) else [value]
     quoted = " ".join(shown(part).strip() for part in parts if isinstance(part, exp.Expr))
-    return QueryError(
-        f"{clause.rstrip('_').upper()} is not supported: " + (f"`{quoted}`: " if quoted else "") + why, hint=hint
-    )
+    return QueryError(f"{word} is not supported: " + (f"`{quoted}`: " if quoted else "") + why, hint=hint)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from discreet.answer.question.refusals import shown
 from discreet.errors import QueryError
 from discreet.words import nearest
 
@@ -106,9 +107,7 @@ def _merge(outer: exp.Select, inner: exp.Select, alias: str) -> None:
         name = column.name.lower()
         meant = stands.get(name)
         if column.table and column.table.lower() != alias.lower():
-            raise QueryError(
-                f"there is no column `{column.sql(dialect='duckdb')}`", hint=f"write `{column.name}` alone"
-            )
+            raise QueryError(f"there is no column `{shown(column)}`", hint=f"write `{column.name}` alone")
         if meant is not None and not (name in own and not column.table and _sorts(column, outer)):
             _put(column, meant)
         elif not everything and name not in own:

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, TypeVar
 from sqlglot import exp
 
 from discreet.answer.question.grammar import check_scalar
-from discreet.answer.question.refusals import refusal
+from discreet.answer.question.refusals import refusal, shown
 from discreet.answer.statement.arithmetic import SUMMED
 from discreet.answer.statement.statement import Level, Part
 from discreet.errors import QueryError
@@ -114,7 +114,7 @@ class Parts:
                 this=exp.Div(this=total, expression=exp.Nullif(this=number, expression=exp.Literal.number(0)))
             )
         raise QueryError(
-            f"`{node.sql(dialect='duckdb')}` under a condition that joins both sides by OR has no bounds",
+            f"`{shown(node)}` under a condition that joins both sides by OR has no bounds",
             hint="ask for it under each side of the OR by itself; COUNT, SUM, AVG, MIN and MAX can be asked as it is",
         )
 

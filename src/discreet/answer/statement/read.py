@@ -14,9 +14,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from discreet.answer.question.grammar import Blocks, side
+from discreet.answer.question.grammar import Blocks, check_lists, side
 from discreet.answer.question.parse import MOST, check_length
-from discreet.answer.question.refusals import refusal
+from discreet.answer.question.refusals import no_clause, refusal, shown
 from discreet.answer.statement.clauses import check_grouping, meant, number_of, order_of, step_of
 from discreet.answer.statement.flatten import merged, written_out
 from discreet.answer.statement.parts import Parts
@@ -40,6 +40,7 @@ def read_statement(sql: str, promise: Promise, blocks: Blocks | None) -> Stateme
         return None
     if not isinstance(query, exp.Query):
         return None
+    check_lists(query)
     mixed = partial(_mixed, sensitive=promise.sensitive, blocks=blocks)
     return _Reader(promise, mixed).query(written_out(query))
 
@@ -88,7 +89,7 @@ class _Reader:
     def _select(self, select: exp.Select) -> Statement:
         for clause, value in select.args.items():
             if value and clause not in CLAUSES:
-                raise QueryError(f"{clause.rstrip('_').upper()} is not supported", hint="leave it out")
+                raise no_clause(clause, value)
         if len(select.expressions) > MOST:
             raise QueryError(f"the question asks for more than {MOST} columns", hint="ask for some at a time")
         source = select.args.get("from_")
@@ -179,12 +180,14 @@ class _Asking:
             return self.parts.read(node, self.levels)
         if isinstance(node, exp.Subquery | exp.Select):
             return self._scalar(node.unnest())
+        if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
+            raise refusal(node)
         if isinstance(node, exp.Column):
             alias = self.aliases.get(node.name.lower())
             if alias is not None and alias != node and not node.table:
                 return exp.Paren(this=self.read(alias))
             raise QueryError(
-                f"`{node.sql(dialect='duckdb')}` is neither an aggregate nor in GROUP BY",
+                f"`{shown(node)}` is neither an aggregate nor in GROUP BY",
                 hint="a release shows no rows: add it to GROUP BY or leave it out",
             )
         return rebuilt(node, self.read)
@@ -228,6 +231,6 @@ def _check_not_nested(node: exp.Expr) -> None:
         return
     if isinstance(inner, exp.Expr) and (inner.find(exp.AggFunc) or inner.find(exp.Window)):
         raise QueryError(
-            f"`{node.sql(dialect='duckdb')}` is an aggregate of an aggregate",
+            f"`{shown(node)}` is an aggregate of an aggregate",
             hint="name the inner one in a subquery: SELECT SUM(n) FROM (SELECT COUNT(*) AS n … GROUP BY …)",
         )

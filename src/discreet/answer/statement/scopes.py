@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from discreet.answer.question.grammar import check_scalar
 from discreet.answer.question.question import ENDS
-from discreet.answer.question.refusals import refusal
+from discreet.answer.question.refusals import refusal, shown
 from discreet.answer.statement.clauses import check_grouping, meant
 from discreet.answer.statement.trees import aggregates, name_of, outside_subqueries, rebuilt, windowed
 from discreet.errors import QueryError
@@ -113,7 +113,7 @@ class Columns:
         lower = [name.lower() for name in self.names]
         wanted = node.name.lower()
         if node.table and node.table.lower() != self.alias.lower():
-            raise QueryError(f"there is no column `{node.sql(dialect='duckdb')}`", hint=f"write `{node.name}` alone")
+            raise QueryError(f"there is no column `{shown(node)}`", hint=f"write `{node.name}` alone")
         if wanted in lower:
             return exp.column(f"item_{lower.index(wanted)}", quoted=True)
         for at, name in enumerate(lower):

@@ -29,6 +29,10 @@ from discreet.release.manifest import Promise
 
 SHOWN = "quasi-identifiers as shown"
 NOTE = "the question is about quasi-identifiers alone, which the release shows as they are: the answer is exact"
+OPEN = (
+    "the question is about quasi-identifiers alone, which the release shows as they are; but which rows come first,"
+    " where no ORDER BY decides it, is arbitrary, and so is the answer"
+)
 UNSEEN = (exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.CombinedParameterizedAgg, exp.ParameterizedAgg)
 OVER = (
     exp.Rank,
@@ -44,6 +48,10 @@ OVER = (
     exp.NthValue,
     exp.Exists,
     exp.Unnest,
+)
+BY_PLACE = (  # what depends on which row comes first, also among those that ORDER BY takes for equal
+    *(exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue),
+    *(exp.First, exp.Last, exp.AnyValue, exp.ArrayAgg, exp.GroupConcat, exp.ArgMax, exp.ArgMin),
 )
 
 
@@ -76,7 +84,8 @@ class ExactSelect:
             result = run_exact(sealed.engine, self.select, self.shown, given)
         except EngineError as error:
             raise (self.asked.refused or error) from None
-        told = (*about(sealed.promise, sealed.left_out, None), NOTE, *told_unused(given, self.select.sources))
+        note = OPEN if _left_open(self.select.query) else NOTE
+        told = (*about(sealed.promise, sealed.left_out, None), note, *told_unused(given, self.select.sources))
         return Answer(self.asked.sql, result, self.select.sql, told)
 
     def check(self) -> None:
@@ -98,7 +107,7 @@ def columns_shown(
         return None
     named_ = {each.name.lower() for each in read.query.find_all(exp.Column)}
     shown = [name for name in promise.columns if name != promise.sensitive]
-    tables = {each.alias_or_name.lower() for each in read.query.find_all(exp.Table)}
+    tables = {each.alias_or_name.lower() for each in read.query.find_all(exp.Table, exp.Subquery, exp.CTE)}
     # the name of a table, in the place of a column, is a whole row
     unseen = tables - {name.lower() for name in shown} | {(promise.sensitive or "").lower()}
     if not matches.exact or named_ & unseen or _stars(read):
@@ -119,16 +128,45 @@ def columns_shown(
     return read, shown
 
 
-def _stars(read: AnySelect) -> bool:
-    """Whether it asks for all columns of the table, the sensitive one among them."""
-    for star in read.query.find_all(exp.Star):
-        select = star.find_ancestor(exp.Select)
-        if isinstance(star.parent, exp.Count) or select is None:
-            continue
-        sources = [select.args.get("from_"), *(select.args.get("joins") or ())]
-        if any(isinstance(each.this, exp.Table) and each.this.name.lower() in read.names for each in sources if each):
+def _left_open(query: exp.Expr) -> bool:
+    """Whether the order of rows, which no ORDER BY decides for all of them, may change the answer."""
+    for node in query.find_all(exp.Query):
+        order = node.args.get("order")
+        sorted_by = [each.this for each in order.expressions] if order else []
+        cut = any(node.args.get(clause) for clause in ("limit", "offset"))
+        named = {name for each in sorted_by for name in (each.name, each.sql(dialect="duckdb"))}
+        if cut and not all({item.alias_or_name, item.unalias().sql(dialect="duckdb")} & named for item in node.selects):
             return True
-    return False
+        if node.args.get("distinct") and node.args["distinct"].args.get("on"):
+            return True
+    frames = (each.args.get("kind") for each in query.find_all(exp.WindowSpec))
+    return query.find(*BY_PLACE) is not None or any(kind == "ROWS" for kind in frames)
+
+
+def _stars(read: AnySelect) -> bool:
+    """Whether all columns of the table are asked for, the sensitive one among them, or may be what is asked."""
+    stars = [each for each in read.query.find_all(exp.Star) if not isinstance(each.parent, exp.Count)]
+    own = [each for each in stars if _of_table(each.find_ancestor(exp.Select), read)]
+    if not own:
+        return False
+    joins = read.query.find_all(exp.Join)
+    combined = read.query.find(exp.SetOperation) or any(join.method == "NATURAL" for join in joins)
+    return bool(combined) or len(own) < len(stars) or not all(_only_passed_on(star) for star in own)
+
+
+def _of_table(select: exp.Select | None, read: AnySelect) -> bool:
+    sources = [] if select is None else [select.args.get("from_"), *(select.args.get("joins") or ())]
+    return any(isinstance(each.this, exp.Table) and each.this.name.lower() in read.names for each in sources if each)
+
+
+def _only_passed_on(star: exp.Star) -> bool:
+    """Whether its rows are those that a SELECT around it takes columns of, each once."""
+    select = star.find_ancestor(exp.Select)
+    clauses = ("distinct", "group", "order", "limit")
+    plain = select is not None and not any(select.args.get(clause) for clause in clauses)
+    around = select.parent if select is not None and isinstance(star.parent, exp.Select) else None
+    inner = isinstance(around, exp.CTE) or isinstance(getattr(around, "parent", None), exp.From | exp.Join)
+    return plain and inner and not any(star.args.values())
 
 
 def run_exact(engine: Engine, asked: AnySelect, shown: list[str], given: Mapping[str, pa.Table]) -> pa.Table:

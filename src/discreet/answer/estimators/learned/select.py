@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.answer.estimators.learned.tables import as_given
+from discreet.answer.question.grammar import check_lists
 from discreet.answer.question.parse import check_length, names_of
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
@@ -62,6 +63,7 @@ def read_select(sql: str, promise: Promise, given: Collection[str]) -> AnySelect
     query = statements[0] if len(statements) == 1 else None
     if not isinstance(query, exp.Query):
         raise QueryError("expected one SELECT", hint="ask one question at a time, and change nothing")
+    check_lists(query)
     names = names_of(promise)
     _check_sources(query, names, given)
     return AnySelect(query, names, _keys(query))
