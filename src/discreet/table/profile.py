@@ -233,20 +233,18 @@ def _column(table: Table, column: Column) -> ColumnProfile:
         distinct,
         missing_rows,
         unique,
-        _suggest(column, table.rows, distinct, unique),
+        _suggest(column, distinct, role.role),
         role.role,
         role.why,
     )
 
 
-def _suggest(column: Column, rows: int, distinct: int, unique: int) -> str:
-    if column.kind is None:
-        return "drop"
-    if distinct <= 1:
+def _suggest(column: Column, distinct: int, role: Role) -> str:
+    if column.kind is not None and distinct <= 1:
         return "constant: drop or quasi"
-    if rows and unique / rows > 0.9 and column.kind in {"string", "integer"}:
-        return "identifier?"
-    return "quasi or sensitive?"
+    return {"identifiers": "identifier?", "drop": "drop" if column.kind is None else "drop?"}.get(
+        role, "quasi or sensitive?"
+    )
 
 
 def _quasi(table: Table, quasi: tuple[str, ...], person: str | None) -> QuasiProfile:

@@ -28,7 +28,7 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
     yield f"{in_a_line(profile.name)}: {profile.rows:,} rows{people}, {len(profile.columns)} columns"
     yield ""
     yield Grid(
-        ["column", "kind", "different", "missing", "seen once", "perhaps"],
+        ["column", "kind", "different", "missing", "seen once", "may be"],
         [
             [each.name, each.kind, f"{each.distinct:,}", f"{each.missing:,}", f"{each.unique:,}", each.suggestion]
             for each in profile.columns
@@ -43,9 +43,9 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
         of, who, rows = (profile.rows, "rows", "row") if profile.people is None else (profile.people, "people", "rows")
         share = about.unique / of if of else 0
         yield f"\nIf an outsider knows {', '.join(map(in_a_line, about.quasi))} of a person:"
-        yield f"  {about.unique:,} {who} ({share:.1%}) are the only ones with their values: their {rows} can be found"
-        yield f"  {about.below_5:,} {who} share their values with fewer than four others"
-        found = f"whoever takes one of the {who} that fit has the right one in {about.risk:.1%} of cases"
+        yield f"  {about.unique:,} {who} ({share:.1%}) have values that no other has: whoever knows them finds their {rows}"
+        yield f"  {about.below_5:,} {who} have fewer than four others like them"
+        found = f"whoever picks one of the {who} that fit picks the right one in {about.risk:.1%} of cases"
         yield f"  {about.combinations:,} different combinations of values: {found}"
         yield from _risks(profile)
     if value := profile.sensitive:
@@ -64,7 +64,7 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
     """What quasi-identifiers tell of the sensitive value, beside a blind guess."""
     if not profile.tells:
         return
-    yield f"\nPeople whose {in_a_line(sensitive)} is nearly certain to anyone who knows these columns of them:\n"
+    yield f"\nPeople whose {in_a_line(sensitive)} is nearly certain to anyone who knows these columns:\n"
     yield Grid(
         ["known", "people", "share", "right", "blind guess", "too few alike"],
         [
@@ -105,9 +105,9 @@ def _risks(profile: Profile) -> Iterator[str | Grid]:
         yield Grid(part.columns, part.rows) if isinstance(part, Shown) else part
     yield "  prosecutor: knows that a person is in the table, and looks for the row"
     yield "  marketer: wants to find as many people as possible, whoever they are"
-    yield "  measured: what the rows that look the same keep today; see the guarantees in the page on policies"
+    yield "  measured: the guarantees that rows with the same values keep today; the page on policies explains them"
     if profile.combinations:
-        yield "\nThe columns by which most rows look like no other, one, two and three of them:\n"
+        yield "\nColumns that make most rows look like no other, alone and in twos and threes:\n"
         yield Grid(
             ["known", "look like no other", "average risk"],
             [
@@ -136,8 +136,8 @@ def _possible(value: SensitiveProfile) -> Iterator[str | Grid]:
             ],
         )
         yield "  rows to leave out: because their value is too frequent"
-        yield "  a blind guess: someone knows the person's group, and names any value of it"
-        yield "  low and high: how far apart they are for a count of people with one value among a tenth of all"
+        yield "  a blind guess: how often, at most, it is right to name the most frequent value of a person's group"
+        yield "  low and high: how far apart they are when people with one value are counted in a tenth of the table"
     if value.ranges:
         yield ""
         yield Grid(
