@@ -163,3 +163,15 @@ def test_the_first_lines_of_a_long_file_decide_nothing_alone(tmp_path, monkeypat
     monkeypatch.setattr(suggest, "LONG", 0)
     monkeypatch.setattr(suggest, "FIRST", 12)
     assert suggest.drafted(path) == slow
+
+
+def test_a_draft_asks_whether_a_row_is_a_person(tmp_path):
+    """It names the column that may tell people apart; the line, added as it stands, is a key of the policy."""
+    lines = ["visit,patient_id,age,ill"]
+    lines += [f"V{i},P{i if i < 90 else 3},{20 + i % 50},{'abcde'[i % 5]}" for i in range(100)]
+    (tmp_path / "visits.csv").write_text("\n".join(lines), encoding="utf-8")
+    text = drafted(tmp_path / "visits.csv").text
+    assert "# Is every row another person?" in text
+    [line] = re.findall(r"(?m)^#   (person = .*)$", text)
+    assert tomllib.loads(line) == {"person": "patient_id"}
+    assert "person" not in re.findall(r"(?m)^#? ?(\w+) = ", text), "it is no suggestion"

@@ -84,7 +84,7 @@ def test_people_with_several_rows_are_counted_and_not_rows():
     assert (by_people.people, by_people.sensitive.largest_l) == (10, 30 // (2 * 3))
     shown = repr(by_people)
     assert "30 rows of 10 people, 3 columns" in shown
-    assert "8 people (80.0%) have values that no other has: whoever knows them finds their rows" in shown
+    assert "8 people (80.0%) have values that no other has: their rows can be found" in shown
     assert "all people together keep l = 5; groups of those with few rows may keep more" in shown
 
 

@@ -158,6 +158,12 @@ def _lines(
     yield "# Columns that name people: names, numbers, addresses. Never published."
     yield f"# identifiers = {as_toml(named('identifiers'))}"
     yield ""
+    several = (column for column in columns if column.name in named("identifiers") and column.unique < table.rows)
+    person = next((column.name for column in several), "NAME")
+    yield "# Is every row another person? If somebody may have several rows (cases, visits, years), add the line"
+    yield f"#   person = {as_toml(person)}"
+    yield "# with the column that tells people apart, and leave it out of `identifiers`. The promise is about people."
+    yield ""
     yield "# Columns that an outsider may know of a person. Published AS THEY ARE (or as boxes, by `generalization`):"
     yield "# whatever must not be known does not belong here."
     yield f"# quasi = {as_toml(named('quasi'))}"

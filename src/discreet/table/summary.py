@@ -43,7 +43,7 @@ def summary(profile: Profile) -> Iterator[str | Grid]:
         of, who, rows = (profile.rows, "rows", "row") if profile.people is None else (profile.people, "people", "rows")
         share = about.unique / of if of else 0
         yield f"\nIf an outsider knows {', '.join(map(in_a_line, about.quasi))} of a person:"
-        yield f"  {about.unique:,} {who} ({share:.1%}) have values that no other has: whoever knows them finds their {rows}"
+        yield f"  {about.unique:,} {who} ({share:.1%}) have values that no other has: their {rows} can be found"
         yield f"  {about.below_5:,} {who} have fewer than four others like them"
         found = f"whoever picks one of the {who} that fit picks the right one in {about.risk:.1%} of cases"
         yield f"  {about.combinations:,} different combinations of values: {found}"
