@@ -32,10 +32,19 @@ class _Model(BaseModel):
 
 
 class FieldSpec(_Model):
-    """A column of a data file."""
+    """A column of a data file.
+
+    Whole numbers of which some are missing are called a `number` in a Parquet file, and said to be `whole`: validators
+    of Data Packages read such a file through pandas, where they are fractions, and would report every missing one.
+    """
 
     name: str
     type: Word
+    whole: bool | None = None
+
+    @property
+    def kind(self) -> Word:
+        return "integer" if self.whole and self.type == "number" else self.type
 
 
 class Reference(_Model):
@@ -74,7 +83,7 @@ class Resource(_Model):
 
     def kinds(self) -> dict[str, str]:
         """The type of every column."""
-        return {field.name: field.type for field in self.table.fields}
+        return {field.name: field.kind for field in self.table.fields}
 
 
 class Window(_Model):

@@ -18,10 +18,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+import pyarrow.parquet as pq
+
 from discreet.errors import DiscreetError, ReleaseError, VerificationError
 from discreet.release import portals, readme
 from discreet.release.files import digest
-from discreet.release.manifest import NAME, Manifest, Promise, Resource, TableSpec, slug
+from discreet.release.manifest import NAME, FieldSpec, Manifest, Promise, Resource, TableSpec, slug
 from discreet.release.release import Release
 from discreet.release.verify import verify_alone
 from discreet.scratch import made, sweep
@@ -152,7 +154,21 @@ def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) 
     path = folder / f"{file.name}.{format}"
     file.store(path)
     size = path.stat().st_size if format == "csv" else None
-    return Resource(name=file.name, path=path.name, format=format, bytes=size, hash=digest(path), table=file.table)
+    table = _called(file.table, path) if format == "parquet" else file.table
+    return Resource(name=file.name, path=path.name, format=format, bytes=size, hash=digest(path), table=table)
+
+
+def _called(table: TableSpec, path: Path) -> TableSpec:
+    """The columns of a Parquet file, as its manifest calls them; see `FieldSpec`."""
+    about = pq.read_metadata(path)
+    parts = (about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(about.num_columns))
+    missing = {part.path_in_schema for part in parts if part.statistics is None or part.statistics.null_count != 0}
+
+    def called(field: FieldSpec) -> FieldSpec:
+        whole = field.type == "integer" and field.name in missing
+        return FieldSpec(name=field.name, type="number", whole=True) if whole else field
+
+    return table.model_copy(update={"fields": tuple(map(called, table.fields))})
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def _fields(resource: Resource) -> Iterator[dict[str, Any]]:
             "@type": "cr:Field",
             "@id": f"{resource.name}/{number}",
             "name": field.name,
-            "dataType": TYPES[field.type],
+            "dataType": TYPES[field.kind],
             "source": {"fileObject": {"@id": resource.path}, "extract": {"column": field.name}},
         }
         if field.name in linked:
