@@ -135,7 +135,7 @@ def _left_open(query: exp.Expr) -> bool:
         sorted_by = [each.this for each in order.expressions] if order else []
         cut = any(node.args.get(clause) for clause in ("limit", "offset"))
         named = {name for each in sorted_by for name in (each.name, each.sql(dialect="duckdb"))}
-        if cut and not all({item.alias_or_name, item.unalias().sql(dialect="duckdb")} & named for item in node.selects):
+        if "all" not in map(str.lower, named) and cut and not all({item.alias_or_name, item.unalias().sql(dialect="duckdb")} & named for item in node.selects):
             return True
         if node.args.get("distinct") and node.args["distinct"].args.get("on"):
             return True
