@@ -27,6 +27,7 @@ def release(people, tmp_path_factory):
         f"SELECT a.sex FROM {INNER} AS a JOIN (SELECT DISTINCT age FROM microdata) AS b ON a.age = b.age + 60",
         "SELECT age, RANK() OVER (ORDER BY age) AS place FROM microdata",
         "SELECT DISTINCT age FROM microdata ORDER BY age LIMIT 3",
+        "SELECT DISTINCT age, sex FROM microdata ORDER BY ALL LIMIT 3",
     ],
 )
 def test_the_answer_is_that_of_the_table(release, people, sql):

@@ -4,7 +4,7 @@ import re
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import Policy, publish, read
@@ -73,6 +73,7 @@ def test_a_frame_has_no_file_to_read_again():
     assert list(looks(read(pa.table({"x": ["1", "2"], "y": ["00501", "02139"]})))) == [], "numbers as texts are codes"
 
 
+@settings(deadline=None)
 @given(values=st.lists(st.from_regex(r"[0-9]{1,3}(,[0-9]{1,2})?|[a-z,]{1,3}", fullmatch=True), min_size=1, max_size=6))
 def test_looks_are_of_every_value(values):
     """By hand, without an engine: decimal commas if every value is such a number and one has a comma."""

@@ -84,6 +84,8 @@ def test_a_table_has_the_same_risks_before_and_by_name():
         (("worth", "float", 100, 100, 100), "quasi", "if nobody does, it is sensitive"),
         (("yearly_income", "float", 100, 100, 100), "sensitive", "people keep to themselves"),
         (("story", "string", 100, 60, 40), "drop", "free text, which may say who somebody is"),
+        (("Prénom", "string", 3_000, 20, 0), "drop", "people are called by, and too many share it"),
+        (("Pathologie", "string", 3_000, 20, 0), "sensitive", "people keep to themselves"),
         (("Bemerkung", "string", 3_000, 3, 0), "drop", "it is named like remarks"),
         (("doctor's notes", "string", 3_000, 3, 0), "drop", "it is named like remarks"),
         (("Observación", "string", 3_000, 3, 0), "drop", "it is named like remarks"),

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 MARKS = (
     *("na", "n/a", "n.a.", "nan", "null", "none", "nil", "-", "--", ".", "..", "...", "?", "#n/a"),
-    *("k.a.", "k. a.", "x"),
+    *("k.a.", "k. a.", "keine angabe", "unbekannt", "n.d.", "n/d", "n.r.", "n/r", "s.o.", "s/o", "non renseigné"),
+    *("inconnu", "no consta", "desconocido", "unknown", "not known", "missing"),
+    *(AMONG_NUMBERS := ("x", "nd", "nr", "nc", "ns")),  # among texts they may well be values
 )
 FIRST = 1_000  # values
 _MARK = "|".join(mark.replace(".", r"\.").replace("?", r"\?") for mark in ("", *MARKS))

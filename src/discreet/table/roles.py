@@ -14,11 +14,17 @@ NAMES: Mapping[Role, re.Pattern[str]] = {
     ),
     "sensitive": re.compile(
         r"(?i)diagnos|disease|illness|\bill\b|salary|income|wage|earning|\bpay\b|hiv|drug|religion|debt|score|grade|credit|crime|offence|offense|vote|loan|amount|medication|treatment|result"
+        r"|krankheit|befund|gehalt|lohn|einkommen|schulden|patholog|maladie|salaire|revenu|dette|enfermedad|salario|sueldo"
+        r"|ingresos|deuda|malattia|stipendio|reddito|ziekte|inkomen"
     ),
 }
 # What people are called or reached by, however many share it.
 CALLED = re.compile(
     r"(?i)(^|_|\b)(name|surname|forename|firstname|lastname|vorname|nachname|nom|pr[ée]nom|apellidos?|e?mail|phone|telefon|address|adresse|street)($|_|\b)"
+)
+# The same, of what is never the name of a town or a ward.
+OWN = re.compile(
+    r"(?i)surname|forename|first[ _]?name|last[ _]?name|vorname|nachname|pr[ée]nom|nom de famille|apellido"
 )
 # What somebody wrote down about a person, however few different texts there are so far.
 REMARKS = re.compile(
@@ -62,6 +68,11 @@ def suggested(name: str, kind: str, rows: int, distinct: int, unique: int, words
             kind == "string" and distinct >= MANY and CALLED.search(name),
             "identifiers",
             "it is named like something that people are called or reached by",
+        ),
+        (
+            kind == "string" and OWN.search(name),
+            "drop",
+            "it is named like something that people are called by, and too many share it to tell them apart",
         ),
         (
             kind == "string" and REMARKS.search(name),

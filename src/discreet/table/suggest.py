@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.errors import InputError
 from discreet.table.faults import likely_separator
-from discreet.table.looks import Look, looks, marks
+from discreet.table.looks import AMONG_NUMBERS, Look, looks, marks
 from discreet.table.profile import ColumnProfile, column_profiles
 from discreet.table.read import read, read_first
 from discreet.table.roles import Role
@@ -24,7 +24,6 @@ from discreet.values.toml import as_toml
 from discreet.values.written import CSV_KEYS, Csv
 from discreet.visible import in_a_line
 
-LETTERS = {"x", "X"}  # marks among numbers, but not among texts
 PASSES = 2  # a column may look like something only once the decimal sign or the marks of another are known
 LONG, FIRST = 4 << 20, 20_000  # bytes of a file that is long, and the lines of it that are looked at first
 USUAL = 10  # the l that is suggested where the column allows twice as much
@@ -106,7 +105,8 @@ def _of_first_lines(file: Path, csv: Mapping[str, Any]) -> Settled | None:
 def _perhaps(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
     """Texts that may stand for no value."""
     texts = [column.name for column in columns if column.kind == "string"]
-    return sorted({mark for name in texts for mark in marks(table, name)} - LETTERS)
+    found = {mark for name in texts for mark in marks(table, name)}
+    return sorted(mark for mark in found if mark.lower() not in AMONG_NUMBERS)
 
 
 def _is_csv(path: Path) -> bool:

@@ -133,9 +133,10 @@ def _left_open(query: exp.Expr) -> bool:
     for node in query.find_all(exp.Query):
         order = node.args.get("order")
         sorted_by = [each.this for each in order.expressions] if order else []
-        cut = any(node.args.get(clause) for clause in ("limit", "offset"))
         named = {name for each in sorted_by for name in (each.name, each.sql(dialect="duckdb"))}
-        if "all" not in map(str.lower, named) and cut and not all({item.alias_or_name, item.unalias().sql(dialect="duckdb")} & named for item in node.selects):
+        known = [{item.alias_or_name, item.unalias().sql(dialect="duckdb")} for item in node.selects]
+        decided = "ALL" in named or all(item & named for item in known)
+        if not decided and any(node.args.get(clause) for clause in ("limit", "offset")):
             return True
         if node.args.get("distinct") and node.args["distinct"].args.get("on"):
             return True
