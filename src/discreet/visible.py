@@ -6,6 +6,7 @@ writing make a text read otherwise than it is. Both are shown as their number, l
 
 from __future__ import annotations
 
+import json
 import re
 
 # C0 (but for the end of a line), C1, marks of direction, separators of lines and paragraphs, invisible tags
@@ -29,6 +30,11 @@ def in_a_cell(text: str) -> str:
     """The same, short enough for a table: a long text ends in `…`."""
     shown = in_a_line(text[: LONGEST + 1])
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+
+
+def in_json(document: str) -> str:
+    """A JSON document that says the same and steers nothing: JSON has its own way to spell such signs."""
+    return STEERING.sub(lambda sign: json.dumps(sign[0])[1:-1] if sign[0] != "\x7f" else "\\u007f", document)
 
 
 def in_markdown(text: str) -> str:

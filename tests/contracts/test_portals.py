@@ -12,6 +12,7 @@ import pytest
 
 from discreet import Policy, Vault, publish, verify
 from discreet.publication import PUBLICATIONS
+from discreet.visible import STEERING
 
 ABOUT = {
     "title": "Patients «of 2026»\n\x1b[2J",
@@ -36,6 +37,8 @@ NAMES = [
     "<b>",
     "\x1b[2J",
     "a\nb",
+    "a\rb",
+    "\u202ea\x9b\u2028b\u200f",
     "@id",
 ]
 MOMENT = dt.datetime(2026, 1, 2)  # noqa: DTZ001 - without a zone, as most are
@@ -125,6 +128,9 @@ def test_every_release_validates(releases, opinions):
         assert (set(told["dcat"]) >= MANDATORY) == (name != "bare"), name
     for release in releases:
         assert verify(release).ok
+        for path in release.iterdir():
+            if path.suffix in {".md", ".json", ".jsonld"}:
+                assert STEERING.search(path.read_text(encoding="utf-8")) is None, "it may be shown on a terminal"
 
 
 @pytest.mark.slow

@@ -109,11 +109,11 @@ class Answer:
         return "\n".join([*_lines(self.columns, self.cells(SHOWN)), *map(in_a_line, _rest(self))])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        head = "".join(f"<th>{escape(in_a_line(name))}</th>" for name in self.columns)
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.cells(SHOWN)
         )
-        rest = "".join(f"<p>{escape(line)}</p>" for line in _rest(self))
+        rest = "".join(f"<p>{escape(in_a_line(line))}</p>" for line in _rest(self))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 

@@ -15,7 +15,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet.errors import DiscreetError, DiscreetWarning, PolicyError, ProblemsError, QueryError, UnacceptedError
-from discreet.visible import STEERING, in_a_cell, visible
+from discreet.visible import in_a_cell, in_json, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,12 +33,7 @@ def as_json(value: Any) -> None:
             return asdict(item)
         return str(item) if isinstance(item, Path) or not hasattr(item, "item") else item.item()
 
-    print(_escaped(json.dumps(_finite(json.loads(json.dumps(value, default=plain))), indent=2, ensure_ascii=False)))
-
-
-def _escaped(document: str) -> str:
-    """JSON has its own way to spell what would steer a terminal."""
-    return STEERING.sub(lambda sign: json.dumps(sign[0])[1:-1] if sign[0] != "\x7f" else "\\u007f", document)
+    print(in_json(json.dumps(_finite(json.loads(json.dumps(value, default=plain))), indent=2, ensure_ascii=False)))
 
 
 def _finite(value: Any) -> Any:

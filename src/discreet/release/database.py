@@ -200,7 +200,7 @@ def in_tables(manifest: Manifest) -> bool:
 def finish(connection: Any, address: Address, manifest: Manifest) -> None:
     """Add all but rows to the tables of a release, in the transaction that makes them, and verify them there."""
     store = store_of(address)
-    texts = {NAME: manifest.to_json(), readme.NAME: readme.readme(manifest)}
+    texts = {NAME: in_json(manifest.to_json()), readme.NAME: readme.readme(manifest)}
     prepare(connection, address.name, manifest)
     store.complete(
         connection,

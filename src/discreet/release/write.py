@@ -27,6 +27,7 @@ from discreet.release.manifest import NAME, FieldSpec, Manifest, Promise, Resour
 from discreet.release.release import Release
 from discreet.release.verify import verify_alone
 from discreet.scratch import made, sweep
+from discreet.visible import in_json
 
 DRAFTS = re.compile(r"\..+\.[0-9a-f]{8}\.draft")  # hidden folders that the next release beside them sweeps
 EPOCH = 946_684_800  # 2000-01-01: the files do not tell when, or how fast, they were made
@@ -114,12 +115,12 @@ def fill(
     with ThreadPoolExecutor(len(files)) as threads:
         resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
     manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
-    (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
+    (folder / NAME).write_text(in_json(manifest.to_json()), encoding="utf-8")
     if extend is not None:
         extended, file = extend(folder)
         resources = (*resources, _stored(file, folder, format))
         manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended, **about)
-        (folder / NAME).write_text(manifest.to_json(), encoding="utf-8")
+        (folder / NAME).write_text(in_json(manifest.to_json()), encoding="utf-8")
     for name, text in {readme.NAME: readme.readme(manifest), **portals.texts(manifest)}.items():
         (folder / name).write_text(text, encoding="utf-8")
     return manifest

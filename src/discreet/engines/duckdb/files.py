@@ -58,6 +58,7 @@ def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str], cs
     if kinds is not None:
         options["columns"] = _typed({column: ARROW[word] for column, word in kinds.items()})
         options["auto_detect"] = exp.false()
+        options["new_line"] = exp.Literal.string("\\n")  # else a name that holds `\r` is taken for the end of a line
         del options["sample_size"]
     settings = [exp.EQ(this=exp.column(key), expression=value) for key, value in options.items()]
     return exp.Table(this=exp.Anonymous(this="read_csv", expressions=[place, *settings]))

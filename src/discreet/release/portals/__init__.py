@@ -12,10 +12,12 @@ from typing import Any
 from discreet.release.manifest import Manifest
 from discreet.release.portals.croissant import croissant
 from discreet.release.portals.dcat import dcat
+from discreet.visible import in_json
 
 FORMS: Mapping[str, Callable[[Manifest], Mapping[str, Any]]] = {"croissant.json": croissant, "dcat.jsonld": dcat}
 
 
 def texts(manifest: Manifest) -> dict[str, str]:
     """The files for portals, by their names."""
-    return {name: json.dumps(form(manifest), indent=2, ensure_ascii=False) + "\n" for name, form in FORMS.items()}
+    documents = {name: json.dumps(form(manifest), indent=2, ensure_ascii=False) for name, form in FORMS.items()}
+    return {name: in_json(document) + "\n" for name, document in documents.items()}

@@ -32,6 +32,7 @@ from discreet.release.verify.contents import contents
 from discreet.release.verify.likeness import LIKENESS
 from discreet.release.verify.relaid import says_the_same
 from discreet.release.verify.shares import out_of_place
+from discreet.visible import in_json
 
 # What others put beside a release: licences, a citation, and what computers leave behind.
 BESIDE = re.compile(
@@ -125,8 +126,8 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
     """The manifest must say what a release's says, letter for letter, and nothing else."""
     promise = manifest.discreet
     wrong = None
-    text = content(folder / NAME, most=MOST)
-    if text != manifest.to_json().encode() and not says_the_same(text, manifest):
+    text, own = content(folder / NAME, most=MOST), manifest.to_json()
+    if text not in {own.encode(), in_json(own).encode()} and not says_the_same(text, manifest):
         wrong = "it has members that a manifest does not have, or is not laid out as `discreet` writes it"
     elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
         wrong = "its `$schema`, name or format version is not the one that a release has"
