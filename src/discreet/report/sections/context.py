@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.report.facts import Facts
 from discreet.report.markup import LONGEST, Html, joined, marked, name, tag
 
-NO_RECIPIENT = "not said: the report takes it that anybody may get the release (`--recipient` names who does)"
+NO_RECIPIENT = "not said: the report assumes that anybody may get the release (`--recipient` names who does)"
 
 
 def context(facts: Facts) -> Html:
