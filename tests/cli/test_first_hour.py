@@ -372,3 +372,29 @@ def test_ten_commands_from_a_messy_file_to_a_release(run, tmp_path, monkeypatch)
     assert (status, "99 rows in " in out) == (0, True)
     for command in (("show",), ("ask", "SELECT COUNT(*) FROM microdata WHERE Geschlecht = 'w'"), ("verify",)):
         assert run(command[0], "release", *command[1:])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "says", "follow"),
+    [
+        (
+            "SELECT COUNT(*) FROM microdata WHERE sex = 'F'",
+            r"has no value 'F' in the release; the nearest: (?P<meant>'f')",
+            lambda sql, found: sql.replace("'F'", found["meant"]),
+        ),
+        (
+            "SELECT AVG(wages) FROM microdata",
+            r"Write instead: discreet ask \S+ '(?P<sql>.+)'",
+            lambda _, found: found["sql"],
+        ),
+        ("SELECT * FROM microdata", r"Write instead: discreet ask \S+ '(?P<sql>.+)'", lambda _, found: found["sql"]),
+    ],
+    ids=["a misspelt value", "a misspelt column", "single rows"],
+)
+def test_a_question_that_is_mended_as_it_is_told(run, tmp_path, asked, says, follow):
+    desk = Desk(tmp_path).rows()
+    desk.write()
+    assert run("publish", tmp_path / "staff.csv", "--policy", tmp_path / "policy.toml", "--to", tmp_path / "r")[0] == 0
+    found = re.search(says, run("ask", tmp_path / "r", asked)[2])
+    status, out, err = run("ask", tmp_path / "r", follow(asked, found))
+    assert (status, "_low" in out, "has no value" in err) == (0, True, False)

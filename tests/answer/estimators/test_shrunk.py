@@ -90,7 +90,7 @@ def test_an_answer_by_shrunk_lies_between_and_says_what_it_is(tmp_path):
     answer = release.ask(question, estimator="shrunk")
     assert answer.estimators == {**dict.fromkeys("nsma", "shrunk"), "q": "design"}
     assert "q: `shrunk` has no quantiles; the estimate is that of `design`" in answer.notes
-    assert "nearer to the truth than `design` on average, and not without bias" in answer.assumption
+    assert "on average it is nearer to the truth than `design`, but not without bias" in answer.assumption
 
 
 def test_it_needs_the_same_chance_as_design(tmp_path):
