@@ -47,6 +47,7 @@ def test_the_answer_is_that_of_the_table(release, people, sql):
         "SELECT age FROM microdata LIMIT 3",
         "SELECT age, sex FROM microdata ORDER BY age LIMIT 3",
         "SELECT FIRST(age) FROM microdata",
+        "SELECT LIST(age ORDER BY sex) FROM microdata",
         "SELECT age, SUM(age) OVER (ORDER BY sex ROWS 1 PRECEDING) FROM microdata",
         "SELECT DISTINCT ON (sex) sex, age FROM microdata",
         "SELECT MAX(age) FROM (SELECT age FROM microdata OFFSET 3)",

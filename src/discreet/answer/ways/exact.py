@@ -140,8 +140,11 @@ def _left_open(query: exp.Expr) -> bool:
             return True
         if node.args.get("distinct") and node.args["distinct"].args.get("on"):
             return True
-    frames = (each.args.get("kind") for each in query.find_all(exp.WindowSpec))
-    return query.find(*BY_PLACE) is not None or any(kind == "ROWS" for kind in frames)
+    placed = [node.this for node in query.find_all(*BY_PLACE)]
+    sorted_ = [
+        isinstance(each, exp.Order) and any(key.this == each.this for key in each.expressions) for each in placed
+    ]
+    return not all(sorted_) or any(each.args.get("kind") == "ROWS" for each in query.find_all(exp.WindowSpec))
 
 
 def _stars(read: AnySelect) -> bool:
