@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import suppress
 from select import select
 
 import pyarrow as pa
@@ -108,11 +109,17 @@ class Terminal:
         )
         os.close(other)
 
-    def until(self, word):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait(LIMIT)
+
+    def until(self, word, limit=LIMIT):
         shown = b""
         while word not in shown:
-            if not select([self.end], [], [], LIMIT)[0]:
-                self.process.kill()
+            if not select([self.end], [], [], limit)[0]:
                 raise TimeoutError(f"{word!r} did not come after {shown!r}")
             try:
                 shown += os.read(self.end, 4096)
@@ -120,9 +127,19 @@ class Terminal:
                 return shown.decode()
         return shown.decode()
 
-    def type(self, text, word=b"ask> "):
+    def type(self, text, word=b"ask> ", limit=LIMIT):
         os.write(self.end, text.encode())
-        return self.until(word)
+        return self.until(word, limit)
+
+    def interrupt(self):
+        """Press Ctrl-C, and again if it came before Python waited for a key: then it is noticed with the next one."""
+        for _ in range(20):
+            with suppress(TimeoutError):
+                shown = self.type("\x03", limit=3)
+                while select([self.end], [], [], 0.5)[0]:
+                    shown += os.read(self.end, 4096).decode()
+                return shown
+        raise TimeoutError
 
     def leave(self):
         os.write(self.end, b"\x04")
@@ -133,34 +150,34 @@ class Terminal:
 
 @pytest.mark.slow
 def test_a_sitting(release):
-    terminal = Terminal(release)
-    assert "120 people" in terminal.until(b"ask> ")
-    columns = terminal.type("\\d\n")
-    assert "20 … 79" in columns
-    assert "\\x1b[2Jevil" in columns.replace("\r\n", "")
-    assert "x" * 30 not in columns
-    assert "no column" in terminal.type("SELECT COUNT(*) FROM microdata WHERE nothing = 1;\n")
-    terminal.type("SELECT COUNT(*)\n", b"...> ")
-    told = terminal.type("FROM mic\t WHERE town = 'Am M\t;\n")
-    assert "FROM microdata WHERE town = 'Am Markt';" in told
-    assert "30" in told
-    terminal.type("SELECT COUNT(*) -- never mind\n", b"...> ")
-    assert "...>" not in terminal.type("\x03")
-    assert "did you mean `.explain`" in terminal.type(".explian\n")
-    assert "READ_PARQUET" in terminal.type(".explain\n")
-    assert "by `even`" in terminal.type(".est\tev\t\n")
-    assert "is no estimator" in terminal.type(".estimator gut\n")
-    assert "Ctrl-C" in terminal.type(".help\n", b"no file.\r\nask> ")
-    assert terminal.type("SELECT COUNT(*) FROM microdata; SELECT MAX(age) FROM microdata;\n").count("79") == 3
-    assert terminal.leave() == 0
+    with Terminal(release) as terminal:
+        assert "120 people" in terminal.until(b"ask> ")
+        columns = terminal.type("\\d\n")
+        assert "20 … 79" in columns
+        assert "\\x1b[2Jevil" in columns.replace("\r\n", "")
+        assert "x" * 30 not in columns
+        assert "no column" in terminal.type("SELECT COUNT(*) FROM microdata WHERE nothing = 1;\n")
+        terminal.type("SELECT COUNT(*)\n", b"...> ")
+        told = terminal.type("FROM mic\t WHERE town = 'Am M\t;\n")
+        assert "FROM microdata WHERE town = 'Am Markt';" in told
+        assert "30" in told
+        terminal.type("SELECT COUNT(*) -- never mind\n", b"...> ")
+        assert "...>" not in terminal.interrupt()
+        assert "did you mean `.explain`" in terminal.type(".explian\n")
+        assert "READ_PARQUET" in terminal.type(".explain\n")
+        assert "by `even`" in terminal.type(".est\tev\t\n")
+        assert "is no estimator" in terminal.type(".estimator gut\n")
+        assert "Ctrl-C" in terminal.type(".help\n", b"no file.\r\nask> ")
+        assert terminal.type("SELECT COUNT(*) FROM microdata; SELECT MAX(age) FROM microdata;\n").count("79") == 3
+        assert terminal.leave() == 0
 
 
 @pytest.mark.slow
 def test_nothing_of_others_steers_the_terminal_of_a_sitting(release):
-    terminal = Terminal(release, "--csv")
-    terminal.until(b"ask> ")
-    told = terminal.type("SELECT town, COUNT(*) FROM microdata WHERE age < 30 GROUP BY town;\n")
-    assert "\\x1b[2Jevil" in told
-    assert "\x1b[2Jevil" not in told
-    assert not STEERING.findall(told.partition("town,count")[2].partition("ask>")[0].replace("\r\n", ""))
-    assert terminal.leave() == 0
+    with Terminal(release, "--csv") as terminal:
+        terminal.until(b"ask> ")
+        told = terminal.type("SELECT town, COUNT(*) FROM microdata WHERE age < 30 GROUP BY town;\n")
+        assert "\\x1b[2Jevil" in told
+        assert "\x1b[2Jevil" not in told
+        assert not STEERING.findall(told.partition("town,count")[2].partition("ask>")[0].replace("\r\n", ""))
+        assert terminal.leave() == 0
