@@ -32,6 +32,7 @@ from discreet.release.rows import store_rows
 from discreet.release.verify.tables import check_tables
 from discreet.release.write import FileToWrite, fill
 from discreet.scratch import temporary, workplace
+from discreet.visible import in_json
 
 if TYPE_CHECKING:
     from discreet.engines.postgres.store import Stored
