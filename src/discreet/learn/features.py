@@ -87,10 +87,10 @@ class Features:
 
         All curves of single columns are one, and all products of curves: each alone is too few to tell a spread.
         """
-        names = [block.columns if block.levels or not block.columns else (block.pair,) for block in self.blocks]
+        names = [(block.pair, block.columns if block.levels or not block.columns else None) for block in self.blocks]
         known = {name: i for i, name in enumerate(dict.fromkeys(names))}
         family = np.repeat([known[name] for name in names], self.sizes).astype(np.int32)
-        return [name == (True,) or len(name) == 2 for name in known], family
+        return [pair for pair, _ in known], family
 
     def of(self, codes: Sequence[npt.NDArray[np.integer]]) -> Floats:
         """The features of rows, given their codes column by column."""

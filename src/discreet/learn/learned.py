@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from discreet.errors import InternalError
 from discreet.learn.drawn import Draws, Fit, Progress, told_apart
-from discreet.learn.ensemble import EPOCHS, STEPS, Ensemble, Evidence, Model, ensemble
+from discreet.learn.ensemble import EPOCHS, Ensemble, Evidence, Model, ensemble
 from discreet.learn.even import evenly
 from discreet.learn.features import Features, Floats, Ints, features
 from discreet.learn.kinds import Kinds
@@ -68,7 +68,7 @@ def learned(view: View, tables: int, random: np.random.Generator, progress: Prog
     notes = _notes(view, kinds, rhat(both))
     if fitted < tables:
         notes = (DOUBTFUL.format(fitted=fitted, tables=tables), *notes)
-    return Draws(_draw(drawing, tables, random, progress), Fit("learned", epochs * STEPS, rhat(both), notes))
+    return Draws(_draw(drawing, tables, random, progress), Fit("learned", epochs, rhat(both), notes))
 
 
 def _in_turn(members: Floats, fitted: int, tables: int) -> Floats:
@@ -82,10 +82,8 @@ def _in_turn(members: Floats, fitted: int, tables: int) -> Floats:
 
 
 def rhat(ensembles: Sequence[Ensemble]) -> float:
-    """The largest R-hat (Gelman & Rubin 1992) of what was watched, of ensembles at two times each; 1 if they agree."""
-    chains = np.stack([np.stack(each.watched) for each in ensembles]).reshape(
-        2 * len(ensembles), *ensembles[0].watched[0].shape
-    )
+    """The largest R-hat (Gelman & Rubin 1992) of what was watched of ensembles; 1 if they agree."""
+    chains = np.stack([each.watched for each in ensembles])
     n = chains.shape[1]
     inside, between = chains.var(1, ddof=1).mean(0), chains.mean(1).var(0, ddof=1)
     moves = inside + between > 1e-12
