@@ -108,8 +108,9 @@ def test_doubtful_tables_are_drawn_both_ways() -> None:
 
 
 def test_a_relation_is_as_likely_as_its_score_says() -> None:
-    assert likely(0.0) == likely(-3.0) == pytest.approx(1 / (1 + 37**0.5))
-    assert likely(5.0) > 0.999
+    assert likely(0.0, 100) == likely(-3.0, 100) == pytest.approx(1 / (1 + 37**0.5))
+    assert likely(0.0, 6000) == pytest.approx(1 / (1 + 3601**0.5))
+    assert likely(5.0, 100) > likely(5.0, 6000) > 0.99
 
 
 def test_a_faint_relation_is_noticed() -> None:
@@ -133,7 +134,7 @@ def test_progress_is_told() -> None:
     said: list[str] = []
     draw(shown, 2, secret=1, progress=said.append)
     assert said[0] == "fitting"
-    assert "fitting, 1 of 12" in said
+    assert "fitting, 1 of 20" in said
     assert said[-1] == "drawing, 1 of 1"
 
 

@@ -21,10 +21,11 @@ import numpy.typing as npt
 
 from discreet.errors import InternalError
 from discreet.learn.drawn import Draws, Fit, Progress, told_apart
-from discreet.learn.ensemble import EPOCHS, Ensemble, Evidence, Model, ensemble
+from discreet.learn.ensemble import EPOCHS, Ensemble, ensemble
 from discreet.learn.even import evenly
 from discreet.learn.features import Features, Floats, Ints, features
 from discreet.learn.kinds import Kinds
+from discreet.learn.logit import Evidence, Model
 from discreet.learn.score import Score
 from discreet.learn.swaps import Longs, swap
 from discreet.learn.view import View
@@ -82,8 +83,8 @@ def _in_turn(members: Floats, fitted: int, tables: int) -> Floats:
 
 
 def rhat(ensembles: Sequence[Ensemble]) -> float:
-    """The largest R-hat (Gelman & Rubin 1992) of what was watched of ensembles; 1 if they agree."""
-    chains = np.stack([each.watched for each in ensembles])
+    """The largest R-hat (Gelman & Rubin 1992) of what was watched, of ensembles at two times each; 1 if they agree."""
+    chains = np.concatenate([np.stack(each.watched) for each in ensembles])
     n = chains.shape[1]
     inside, between = chains.var(1, ddof=1).mean(0), chains.mean(1).var(0, ddof=1)
     moves = inside + between > 1e-12

@@ -25,10 +25,11 @@ from discreet.audit.attacks.attack import Progress
 from discreet.audit.guessing.model import FEW, FITTED, Model, Singles
 from discreet.audit.guessing.posterior import Histograms
 from discreet.audit.guessing.seen import Seen
-from discreet.learn.ensemble import EPOCHS, Evidence, ensemble
-from discreet.learn.ensemble import Model as Shape
+from discreet.learn.ensemble import EPOCHS, ensemble
 from discreet.learn.features import Features, features
 from discreet.learn.kinds import Kinds
+from discreet.learn.logit import Evidence
+from discreet.learn.logit import Model as Shape
 from discreet.learn.score import Score
 from discreet.learn.swaps import expect, swap
 from discreet.learn.view import View
