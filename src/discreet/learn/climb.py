@@ -38,8 +38,8 @@ class Metric:
 
     def told(self, fraction: float) -> Metric:
         """With groups that are worth such a fraction of what rows would be whose values were known."""
-        share = np.float32(fraction)
-        return Metric([(own, vectors, worth, 1 / (share * worth + 1)) for own, vectors, worth, _ in self.parts])
+        share, one = np.float32(fraction), np.float32(1)
+        return Metric([(own, vectors, worth, one / (share * worth + one)) for own, vectors, worth, _ in self.parts])
 
     def step(self, slope: Floats) -> Floats:
         """From a slope about to where it is none."""
@@ -121,7 +121,7 @@ class Climb:
         """Take some steps up with momentum, in place; downhill, begin anew with shorter ones. Return their length."""
         gentle = self._gentle(at * each)
         for _ in range(STEPS):
-            slope = (self.slope(at * each, self.once) + short.by) @ self.model.over.T * each - at
+            slope = self.by_number(self.slope(at * each, self.once) + short.by, each) - at
             falls = bool(np.vdot(slope, speed) < 0)
             rate = max(rate / 2, SLOWEST) if falls else min(rate * 1.1, RATE)
             if falls:
@@ -156,8 +156,7 @@ class Climb:
         """How fast the slope falls along a direction, given the slope `here`."""
         far = np.float32(NEAR / max(float(np.sqrt((along**2).mean())), 1e-9))
         ahead = self.slope((at + far * along) * each, self.once)
-        found: Floats = along + (here - ahead) @ self.model.over.T * each / far
-        return found
+        return along + self.by_number(here - ahead, each) / far
 
     def _gentle(self, numbers: Floats) -> Floats:
         """How much shorter steps are where kinds are likelier than among all rows, as slopes change faster there."""
@@ -175,6 +174,12 @@ class Climb:
         held, rows = self._expected(chances, weight)
         held -= rows[:, None] * np.exp(chances)
         return self.evidence.features.T @ held
+
+    def by_number(self, slope: Floats, each: Floats) -> Floats:
+        """The same by numbers, in units of their spreads."""
+        found: Floats = slope @ self.model.over.T
+        found *= each
+        return found
 
     def _expected(self, chances: Floats, weight: Floats) -> tuple[Floats, Floats]:
         held, rows = np.empty_like(chances), np.empty(len(chances), np.float32)

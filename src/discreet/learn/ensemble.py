@@ -76,7 +76,7 @@ def ensemble(
     weights *= np.float32((1 - min(metric.fitted / evidence.groups, MOST)) ** -0.5)
     numbers = np.empty_like(pull)
     for m in range(members):
-        pull[m] += (climb.slope(at * each, weights[m]) @ model.over.T) * each
+        pull[m] += climb.by_number(climb.slope(at * each, weights[m]), each)
         numbers[m] = (at + climb.solved(at, pull[m], each, metric)) * each
     earlier -= at * each
     then, now = (np.stack([climb.watch(one + moved) for one in numbers]) for moved in (earlier, np.float32(0)))
