@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from census import Private, coded
 from discreet.answer.estimators.design import linear
-from discreet.answer.estimators.design.linear import Targets, Way
+from discreet.answer.estimators.design.linear import Way
 from discreet.answer.estimators.design.opened import Opened
 from discreet.learn.plausible import Plausible
 from discreet.release import Release
@@ -159,7 +159,7 @@ class Shown:
         groups, keys = np.arange(self.rows.size) * len(asked), np.tile(several.astype(np.int32), self.rows.size - 1)
         amounts = np.stack(hits, axis=1).reshape(-1, 1).astype(np.float64)
         means = design.means(design.gather(groups, keys, amounts, len(asked)))
-        targets = Targets.of(design, opened.by_class(np.array([each.inside for each in asked], np.float64)))
+        targets = opened.targets(np.array([each.inside for each in asked], np.float64))
         found = way.totals(design, targets, means, several, several)
         pairs = zip(hits, asked, strict=True)
         low, high = np.array(

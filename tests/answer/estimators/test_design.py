@@ -184,6 +184,17 @@ def test_many_neighbours_are_taken_together_and_that_is_said(tmp_path):
     assert abs(row["m"] - salary[school == 7].mean()) < 3 * row["m_stderr"] < 2000
 
 
+def test_one_group_tells_no_more_than_even(tmp_path):
+    """All its values are one bin, of which a question takes a part: by chance, which the stderr counts."""
+    release = dealt(pa.table({"age": [20, 21, 22, 23], "salary": [1, 2, 3, 4]}), np.zeros(4, int), tmp_path / "release")
+    sql = "SELECT COUNT(*) AS n, SUM(salary) AS s FROM microdata WHERE age > 21 AND salary > 2"
+    design, even = (release.ask(sql, estimator=name) for name in ("design", "even"))
+    assert "are taken together in 1 bin of neighbours" in design.notes[0]
+    assert dict(design.estimators) == {"n": "design", "s": "design"}
+    assert design.rows()[0]["n_stderr"] > 0.5
+    assert design.rows()[0] == pytest.approx(even.rows()[0])
+
+
 def test_too_many_words_are_estimated_evenly(tmp_path, monkeypatch):
     monkeypatch.setattr("discreet.answer.estimators.design.ByDesign.most", 2)
     table = pa.table({"hit": [1, 0, 0, 1, 1, 0] * 2, "salary": ["a", "b", "c"] * 4})

@@ -30,8 +30,9 @@ class Targets:
     spreads: Floats
 
     @classmethod
-    def of(cls, design: Design, wanted: Floats) -> Targets:
-        spreads = design.spreads(wanted)
+    def of(cls, design: Design, wanted: Floats, inside: Floats | float = 0.0) -> Targets:
+        """`inside` is how what is wanted spreads over the rows of a class, where that is more than one value."""
+        spreads = design.spreads(wanted) + inside
         return cls(wanted, design.nearly_told(wanted, spreads), spreads)
 
 

@@ -63,15 +63,29 @@ class Opened:
         """What is to be said of all its estimates."""
         if not self.classes.binned:
             return None
+        bins = "1 bin" if self.classes.classes == 1 else f"{self.classes.classes:,} bins"
         return (
             f"the {self.classes.values:,} sensitive values are too many to be told apart, and are taken together in"
-            f" {self.classes.classes:,} bins of neighbours: that is right if rows in a bin match alike"
+            f" {bins} of neighbours: that is right if rows in a bin match alike"
         )
 
     def by_class(self, wanted: Floats) -> Floats:
         """Totals of classes, from what is wanted of each row that holds a value."""
         starts = np.searchsorted(self.classes.of, np.arange(self.classes.classes))
         return np.add.reduceat(wanted[:, None, :] * self.held, starts, axis=2).reshape(len(wanted), -1)
+
+    def targets(self, wanted: Floats) -> Targets:
+        """Targets of classes, from what is wanted of each row that holds a value.
+
+        Where a question takes some values of a class, their rows match as those of all do, but for chance: that is in
+        the variance, too, as if they were drawn from all rows of the class.
+        """
+        total, rows = self.by_class(wanted), self.design.totals
+        if not self.classes.binned:
+            return Targets.of(self.design, total)
+        mean = np.divide(total, rows, out=np.zeros_like(total), where=rows > 0)
+        inside = np.maximum(self.by_class(wanted**2) - mean * total, 0)
+        return Targets.of(self.design, total, inside * rows / np.maximum(rows - 1, 1))
 
     def by_value(self, means: Floats) -> Floats:
         """How many rows with each value match, from the means of classes."""
@@ -120,7 +134,7 @@ class Wanted:
         return self.matching if argument is None else self.matching * self.sought.present(argument)
 
     def _made(self, wanted: Floats) -> Targets:
-        return Targets.of(self.opened.design, self.opened.by_class(wanted))
+        return self.opened.targets(wanted)
 
 
 def _first(engine: Engine, promise: Promise) -> int:
