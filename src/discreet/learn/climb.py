@@ -1,9 +1,9 @@
 """Towards the likeliest parameters of a model, and how sharply groups fix them.
 
 All numbers are in units of the prior's spread. The slope of the likelihood needs who is expected to hold what in each
-group. `swaps.expect` computes that nearly: relations come out some hundredths too weak, which would not matter if rows
-were known, but groups tell only a part of what rows would, and a fit gives in by so much more. So tables are drawn by
-swaps, too, and what expected counts are short of them by is added to the slope (`Short`).
+group. `swaps.expect` computes that nearly: relations come out a little too weak. As groups tell only a part of what
+rows would whose values are known, a fit would be too weak by several times as much. So tables are drawn by swaps, too,
+and what expected counts are short of them by is added to the slope (`Short`).
 """
 
 from __future__ import annotations

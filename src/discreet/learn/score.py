@@ -5,7 +5,7 @@ has than all rows would make expect: the slope of the likelihood at the model th
 exchanged between groups at random, each score would have a known variance (Hoeffding 1951). Together they are compared
 with what such exchanges give: z standard deviations more. Before looking, a relation is as likely as none, and with one
 z is normal with a variance of 1 + strength²; so Bayes' rule says how likely there is one. A relation shows the more the
-more groups there are: of real tables z was a fourteenth to a ninetieth of them, so the strength is a hundredth.
+more groups there are: of census tables z was never below a hundredth of their number, and that is the strength.
 Cost: groups x features x kinds for each exchange.
 """
 
