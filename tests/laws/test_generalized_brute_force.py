@@ -36,7 +36,7 @@ from laws.questions import KINDS, Case, Column, random_case, random_question
 from laws.worlds import Measure, Question, _Cells, _expected
 
 RANDOM = st.randoms(use_true_random=True)
-LABEL = "takes all values of a label as equally likely"
+LABEL = "assumes that all values of a label are equally likely"
 COUNTABLE = ("integer", "date", "string", "boolean")
 MOST_POINTS = 300_000
 TINY = (
