@@ -168,7 +168,6 @@ def test_publish(run, desk, to, form):
     assert "promised: in every group, no sensitive value is held by more than 1 in 4 people" in out
     assert sorted(entry.name for entry in to.iterdir()) == [
         "README.md",
-        "croissant.json",
         "datapackage.json",
         "dcat.jsonld",
         f"qit.{form}",

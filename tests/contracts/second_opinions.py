@@ -15,17 +15,19 @@ def of(folder):
     from frictionless import validate
 
     report = validate(str(folder / "datapackage.json"))
-    dataset = mlcroissant.Dataset(folder / "croissant.json")
-    issues = dataset.metadata.issues
-    records = [next(iter(dataset.records(each.uuid)), None) is not None for each in dataset.metadata.record_sets]
+    errors, warnings, records = [], [], None
+    if (folder / "croissant.json").exists():
+        dataset = mlcroissant.Dataset(folder / "croissant.json")
+        errors, warnings = sorted(dataset.metadata.issues.errors), sorted(dataset.metadata.issues.warnings)
+        records = [next(iter(dataset.records(each.uuid)), None) is not None for each in dataset.metadata.record_sets]
     graph = rdflib.Graph().parse(folder / "dcat.jsonld", format="json-ld")
     told = {str(verb).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for verb in graph.predicates()}
     return {
         "frictionless": [error.message for task in report.tasks for error in task.errors]
         + [error.message for error in report.errors]
         + [*report.warnings, *(warning for task in report.tasks for warning in task.warnings)],
-        "errors": sorted(issues.errors),
-        "warnings": sorted(issues.warnings),
+        "errors": errors,
+        "warnings": warnings,
         "records": records,
         "dcat": sorted(told),
     }

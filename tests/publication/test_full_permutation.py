@@ -296,8 +296,7 @@ def test_every_column_is_sensitive(tmp_path, form, partition):
     promise = open_release(release.path).promise
     assert (promise.sensitive, promise.columns) == (None, ("at 8", "at 12", "at 18"))
     assert {path.name for path in release.path.iterdir()} == {
-        *(f"pqt.{form}", "README.md", "datapackage.json"),
-        *("croissant.json", "dcat.jsonld"),
+        *(f"pqt.{form}", "README.md", "datapackage.json", "dcat.jsonld"),
     }
     said = json.loads((release.path / "datapackage.json").read_text())["discreet"]
     assert "sensitive" not in said

@@ -155,6 +155,16 @@ def test_about_reaches_the_manifest_and_those_for_portals(tmp_path):
     assert croissant["rai:personalSensitiveInformation"][-1].startswith("`ill`: sensitive")
 
 
+@pytest.mark.parametrize("without", ["licence", "date"])
+def test_croissant_needs_licence_and_date(tmp_path, without):
+    about = {"licence": "CC0-1.0", "date": "2026-11-30"}
+    stated = {key: value for key, value in about.items() if key != without}
+    release = publish(people().drop(columns="id"), {**KEYS, "about": stated}, to=tmp_path / "r")
+    assert not (release.path / "croissant.json").exists()
+    assert (release.path / "dcat.jsonld").exists()
+    assert verify(release.path).ok
+
+
 MISTAKES = {
     'title = ""': "`about.title`: expected a text",
     "description = 3": "`about.description`: expected a text",

@@ -84,7 +84,7 @@ def test_a_release_by_hand(tmp_path):
     assert verify(tmp_path / "release").ok
     assert left_in(tmp_path) == [
         "release",
-        *(f"release/{name}" for name in ("README.md", "croissant.json", "datapackage.json", "dcat.jsonld")),
+        *(f"release/{name}" for name in ("README.md", "datapackage.json", "dcat.jsonld")),
         *(f"release/{name}" for name in ("qit.parquet", "st.parquet")),
     ]
 
@@ -186,7 +186,7 @@ def test_file_times_tell_nothing(tmp_path, form):
     release = publish(people(), POLICY, to=tmp_path / "release", format=form)
     times = {path.name: path.stat().st_mtime_ns for path in [release.path, *release.path.iterdir()]}
     assert set(times.values()) == {EPOCH * 10**9}
-    assert len(times) == 7
+    assert len(times) == 6
 
 
 def test_the_same_seed_writes_the_same_bytes(tmp_path):
@@ -260,7 +260,7 @@ def test_what_stays_behind_is_nowhere_in_the_bytes(tmp_path, form, source):
         assert word.lower() not in raw.lower(), word
     assert str(tmp_path).encode() not in raw
     assert left_in(release.path) == sorted(
-        ["README.md", "datapackage.json", "croissant.json", "dcat.jsonld", f"qit.{form}", f"st.{form}"]
+        ["README.md", "datapackage.json", "dcat.jsonld", f"qit.{form}", f"st.{form}"]
     )
 
 

@@ -177,6 +177,9 @@ def _lines(
     yield "# What must hold in every group: here, that no sensitive value is held by more than 1 in l people."
     yield "# `discreet inspect FILE --sensitive NAME` shows the largest l that a column allows."
     yield f"# guarantee = {{ l = {min(USUAL, max(2, largest // 2)) if largest else 5} }}"
+    yield ""
+    yield "# What portals want to know: title, contact and more. `croissant.json` is written if these two are stated."
+    yield '# about = { licence = "CC-BY-4.0", date = 2026-11-30 }'
 
 
 def _read_as(seen: Sequence[Look], csv: Mapping[str, Any]) -> dict[str, Any]:

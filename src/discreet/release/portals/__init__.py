@@ -14,10 +14,14 @@ from discreet.release.portals.croissant import croissant
 from discreet.release.portals.dcat import dcat
 from discreet.visible import in_json
 
-FORMS: Mapping[str, Callable[[Manifest], Mapping[str, Any]]] = {"croissant.json": croissant, "dcat.jsonld": dcat}
+FORMS: Mapping[str, Callable[[Manifest], Mapping[str, Any] | None]] = {"croissant.json": croissant, "dcat.jsonld": dcat}
 
 
 def texts(manifest: Manifest) -> dict[str, str]:
-    """The files for portals, by their names."""
-    documents = {name: json.dumps(form(manifest), indent=2, ensure_ascii=False) for name, form in FORMS.items()}
-    return {name: in_json(document) + "\n" for name, document in documents.items()}
+    """The files for portals, by their names; without those whose form asks for more than the manifest states."""
+    documents = {name: form(manifest) for name, form in FORMS.items()}
+    return {
+        name: in_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
+        for name, document in documents.items()
+        if document is not None
+    }

@@ -44,8 +44,10 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(manifest: Manifest) -> dict[str, Any]:
-    """The description of a release."""
+def croissant(manifest: Manifest) -> dict[str, Any] | None:
+    """The description of a release; none if its licence or its date is not stated, since Croissant requires them."""
+    if not (facts.licence(manifest) and manifest.created):
+        return None
     about = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -55,7 +57,7 @@ def croissant(manifest: Manifest) -> dict[str, Any]:
         "license": facts.licence(manifest),
         "url": manifest.homepage,
         "version": manifest.version or facts.FIRST,
-        "datePublished": manifest.created and manifest.created[:10],
+        "datePublished": manifest.created[:10],
         "keywords": list(manifest.keywords) if manifest.keywords else None,
         "creator": _creator(manifest),
         "citeAs": facts.citation(manifest),

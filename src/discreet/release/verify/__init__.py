@@ -177,7 +177,9 @@ def _files(folder: Path, manifest: Manifest) -> Check:
     expected = {NAME, readme.NAME, *(resource.path for resource in manifest.resources)}
     found, made = {entry.name for entry in folder.iterdir()}, portals.texts(manifest)
     welcome = {
-        name for name in found - expected if is_plain(folder / name) and (name in made or BESIDE.fullmatch(name))
+        name
+        for name in found - expected
+        if is_plain(folder / name) and (name in portals.FORMS or BESIDE.fullmatch(name))
     }
     wrong = None
     if stray := sorted(found - expected - welcome):
