@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 def closest(word: str, valid: Iterable[str]) -> str | None:
     """The valid word that was probably meant, if one is near."""
     by_lower = {option.lower(): option for option in valid}
+    if word.lower() in by_lower:
+        return by_lower[word.lower()]
     close = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[close[0]] if close else None
 
