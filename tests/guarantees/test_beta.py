@@ -29,7 +29,7 @@ def allowed(kind, beta, share):
     return most if kind is Beta else min(most, share * (1 - Fraction(log(share))))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(counts=COUNTS, beta=BETAS, kind=st.sampled_from([Beta, EnhancedBeta]))
 def test_shares_are_rounded_to_no_effect(counts, beta, kind):
     """Every fraction of at most n rows is allowed if and only if the definition allows it, and its need says the same."""
