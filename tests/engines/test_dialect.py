@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from discreet.engines import ENGINES, connect, dialect
 from discreet.engines.dialect import fingerprint, is_finite, sql_type, wide_integer
-from discreet.errors import InternalError
+from discreet.errors import EngineError, InternalError
 from discreet.values.columns import ARROW, WIDE
 
 SOURCE = Path(dialect.__file__).parent.parent
@@ -141,3 +141,11 @@ def test_duckdbs_names_of_types_stand_in_its_own_folder():
         if OWN.search(text) or (text in NAMES and not cast)
     ]
     assert found == []
+
+
+def test_a_compiled_sqlglot_is_told(monkeypatch):
+    """Whoever has `sqlglot[c]` for something else gets a reason, where Python has only "cannot inherit from compiled"."""
+    monkeypatch.setattr("sqlglot.generator.__file__", "generator.cpython-311-x86_64-linux-gnu.so")
+    with pytest.raises(EngineError, match="compiled form") as caught:
+        connect()
+    assert "pip uninstall sqlglotc" in caught.value.hint

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.answer.latest import Latest
 from discreet.answer.question.question import Question
 from discreet.answer.shown import source_of
 from discreet.engines.dialect import sql_type
@@ -75,15 +76,13 @@ class Occurring:
     types: Mapping[str, pa.DataType]
     run: Run
     known: dict[str, Known] = field(default_factory=dict)
-    said: dict[int, tuple[Question, tuple[str, ...]]] = field(default_factory=dict)
+    said: Latest[int, tuple[Question, tuple[str, ...]]] = field(default_factory=lambda: Latest(REMEMBERED))
 
     def notes(self, question: Question) -> tuple[str, ...]:
         """Say which constants of a question no row of the release has; of one that is asked again, without looking."""
         asked, notes = self.said.get(id(question), (None, ()))
         if asked is not question:  # a number is another's once its question is forgotten
             notes = tuple(self._notes(question))
-            while len(self.said) >= REMEMBERED:
-                self.said.pop(next(iter(self.said)))
             self.said[id(question)] = question, notes
         return notes
 

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from discreet.answer.by_value import asks_by_value
+from discreet.answer.latest import Latest
 from discreet.answer.limits import not_too_deep
 from discreet.answer.matches import Matches
 from discreet.answer.plan.plan import plan
@@ -24,8 +25,8 @@ class Preparing:
 
     def __init__(self, sealed: Sealed) -> None:
         self._sealed = sealed
-        self._asked: dict[Hashable, Prepared] = {}
-        self._shapes: dict[Hashable, Prepared] = {}
+        self._asked: Latest[Hashable, Prepared] = Latest(REMEMBERED)
+        self._shapes: Latest[Hashable, Prepared] = Latest(REMEMBERED)
 
     def prepared(self, sql: str, matches: Matches, own: Mapping[str, Own]) -> Prepared:
         """A question with its plan; tables of one's own are told apart by what is in them."""
@@ -38,7 +39,7 @@ class Preparing:
                 else:
                     marked = matches.opaque and MARK not in sql.lower()
                     prepared = self.planned(question, matches, marked=marked)
-            _remember(self._asked, asked, prepared)
+            self._asked[asked] = prepared
         return self._asked[asked]
 
     def planned(self, question: Question, matches: Matches, *, marked: bool = False) -> Prepared:
@@ -52,7 +53,7 @@ class Preparing:
                 self._sealed.engine.written(query, found.tables)
                 for query in (found.query, *(guard.query for guard in found.guards))
             )
-            _remember(self._shapes, key, Prepared(abstract, found, sql, tuple(guards)))
+            self._shapes[key] = Prepared(abstract, found, sql, tuple(guards))
         return self._shapes[key].about(question, constants)
 
 
@@ -61,9 +62,3 @@ def _without_values(question: Question) -> Question:
     keys = tuple(key for key in question.keys if key.side != "quasi")
     columns = tuple(each for each in question.columns if each.key is None)
     return replace(question, keys=keys, columns=columns, order=())
-
-
-def _remember(found: dict[Hashable, Prepared], key: Hashable, prepared: Prepared) -> None:
-    while len(found) >= REMEMBERED:
-        found.pop(next(iter(found)))
-    found[key] = prepared

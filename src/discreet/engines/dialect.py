@@ -15,11 +15,20 @@ from __future__ import annotations
 
 import pyarrow as pa
 from pyarrow import types
-from sqlglot import exp
+from sqlglot import exp, generator
 
-from discreet.errors import InternalError
+from discreet.errors import EngineError, InternalError
 
 FUNCTIONS = ("FINGERPRINT", "IS_FINITE", "EPOCH_US", "EPOCH_NS")
+
+
+def check_sqlglot() -> None:
+    """Raise beside sqlglot's compiled build, whose classes refuse to be extended, with an error that names neither."""
+    if not str(generator.__file__).endswith(".py"):
+        raise EngineError(
+            "sqlglot is installed in its compiled form (`sqlglotc`), which discreet cannot extend",
+            hint="remove it with `pip uninstall sqlglotc`, or use an environment of its own for discreet",
+        )
 
 
 class LookedUp(exp.Expression, exp.Func):

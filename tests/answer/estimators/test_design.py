@@ -77,6 +77,25 @@ def test_keys_of_both_sides_tell_rows_apart_and_estimates_stay_inside_bounds(rel
 
 
 @pytest.mark.parametrize("accelerate", WAYS)
+def test_what_is_kept_of_a_question_is_right_for_the_next(release, accelerate):
+    """One side the same and the other another, the argument counted or added up, keys in another place."""
+    asked = [
+        "SELECT sex, SUM(salary) AS a FROM microdata WHERE salary > 9000 GROUP BY sex",
+        "SELECT sex, SUM(salary) AS a FROM microdata WHERE salary > 15000 GROUP BY sex",
+        "SELECT sex, SUM(salary) AS a FROM microdata WHERE salary > 15000 AND school > 5 GROUP BY sex",
+        "SELECT school % 2 AS odd, sex, COUNT(*) AS a FROM microdata WHERE salary > 15000 GROUP BY odd, sex",
+        "SELECT sex, school % 2 AS odd, COUNT(*) AS a FROM microdata WHERE salary > 15000 GROUP BY sex, odd",
+        "SELECT sex, COUNT(age) AS a FROM microdata WHERE salary > 9000 GROUP BY sex",
+        "SELECT sex, AVG(age) AS a FROM microdata WHERE salary > 9000 GROUP BY sex",
+    ]
+    with Session(release, accelerate=accelerate) as session:
+        kept = [session.ask(sql).rows() for sql in asked]
+    for sql, rows in zip(asked, kept, strict=True):
+        with Session(release, accelerate=accelerate) as session:
+            assert rows == session.ask(sql).rows()
+
+
+@pytest.mark.parametrize("accelerate", WAYS)
 def test_quantiles_of_either_side_are_near_the_truth(release, table, accelerate):
     salary, school = table["salary"].to_numpy(), table["school"].to_numpy()
     with Session(release, accelerate=accelerate) as session:

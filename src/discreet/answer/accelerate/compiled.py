@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,7 @@ from discreet.answer.accelerate.grouped import Grouped, grouped
 from discreet.answer.accelerate.kernels import Counts
 from discreet.answer.accelerate.labels import Cells, Labels, NotServed, labelled
 from discreet.answer.accelerate.sweep import Subject, Wanted
+from discreet.answer.latest import Latest
 from discreet.answer.question.question import Question
 from discreet.engines import Engine
 from discreet.errors import EngineError
@@ -34,7 +34,6 @@ KEPT = 4  # arguments whose candidates are kept, and keys that are
 TOO_LARGE = 1e150  # to be squared
 SIDES, ROWS = ("quasi", "sensitive"), ("", "")
 
-T = TypeVar("T")
 Tables = dict[str, pa.Table]
 
 
@@ -44,8 +43,8 @@ class CompiledPass:
     def __init__(self, engine: Engine, release: Release) -> None:
         self._engine, self._release = engine, release
         self._lock = threading.RLock()
-        self._subjects: dict[tuple[str, ...], Subject] = {}
-        self._labels: dict[tuple[str, ...], Labels] = {}
+        self._subjects: Latest[tuple[str, ...], Subject] = Latest(KEPT)
+        self._labels: Latest[tuple[str, ...], Labels] = Latest(KEPT)
         self._kept: _Asked | None = None
 
     def answers(self, question: Question, *, keep: bool = False) -> Tables | None:
@@ -84,7 +83,7 @@ class CompiledPass:
         known = None if question.where.get(side) is not None else self._labels.get(name)
         found = labelled(release.side(side), question, side) if known is None else known.keeping()
         if keys and question.where.get(side) is None:
-            _keep(self._labels, name, found)
+            self._labels[name] = found
         return found
 
     def subject(self, side: str, labels: Labels, argument: exp.Expr) -> tuple[Subject, bool]:
@@ -97,7 +96,7 @@ class CompiledPass:
         if labels.parts or name not in self._subjects:
             subject = Subject.of(labels, argument)
             if not labels.parts:
-                _keep(self._subjects, name, subject)
+                self._subjects[name] = subject
             return subject, False
         return self._subjects[name], True
 
@@ -193,14 +192,6 @@ class _Asked:
             mean = found.mean[:last]
             columns += [total * mean, found.spread[:last] + total * mean * mean]
         return Held(found.offsets, found.keys[:last], np.stack(columns, axis=1), names)
-
-
-def _keep(kept: dict[tuple[str, ...], T], name: tuple[str, ...], new: T) -> None:
-    """Keep it as the newest of a few."""
-    kept.pop(name, None)
-    while len(kept) >= KEPT:
-        kept.pop(next(iter(kept)))
-    kept[name] = new
 
 
 def _other(side: str) -> str:

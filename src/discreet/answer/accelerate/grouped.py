@@ -11,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.accelerate.kernels import in_order, label, label_too
+from discreet.answer.latest import Latest
 from discreet.engines import Engine
 from discreet.release.cache import Cache
 from discreet.release.groups import CODED, NONE, PUBLICATIONS, Codes, Ints, Longs, read_coded, read_groups
@@ -39,7 +40,7 @@ class Entries:
     n: Ints
     in_order: bool = False
     columns: dict[str, Coded | None] = field(default_factory=dict)
-    known: dict[str, pa.Array] = field(default_factory=dict)
+    known: Latest[str, pa.Array] = field(default_factory=lambda: Latest(KNOWN))
 
     def read(self, names: Sequence[str]) -> None:
         """Read those of the columns that were not."""
@@ -72,8 +73,6 @@ class Entries:
         new = {sql: each for sql, each in zip(asked, expressions, strict=True) if sql not in found}
         if new:
             for sql, (_, values) in zip(new, self._computed(names, [*new.values()]), strict=True):
-                while len(self.known) >= KNOWN:
-                    self.known.pop(next(iter(self.known)))
                 found[sql] = self.known[sql] = values
         return [(column.codes, found[sql]) for sql in asked]
 

@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
+from discreet.engines.dialect import check_sqlglot
 from discreet.engines.duckdb.dialect import Dialect
 from discreet.engines.duckdb.errors import translating
 from discreet.engines.duckdb.files import copy, pattern, scan
@@ -33,6 +34,7 @@ class DuckDB:
     carries = False
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0, private: bool = False) -> None:
+        check_sqlglot()
         self._statements: dict[str, str] = {}
         self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
         self._numbers = itertools.count()

@@ -21,7 +21,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlglot import exp
 
-from discreet.engines.dialect import LookedUp, sql_type
+from discreet.engines.dialect import LookedUp, check_sqlglot, sql_type
 from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.postgres.dialect import Dialect
@@ -99,6 +99,7 @@ class Postgres:
     carries = True
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], tables: Mapping[str, tuple[str, str]]) -> None:
+        check_sqlglot()
         self._lock = RLock()  # a connection does one thing at a time, whatever threads ask of it
         self._here: set[str] = set()
         self._there = frozenset(tables)  # nobody says anew what they are

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import TypeAlias
+
 import numpy as np
 import pyarrow as pa
 from sqlglot import exp
@@ -14,6 +17,7 @@ from discreet.answer.estimators.design.linear import Numbers, Way
 from discreet.answer.estimators.design.moments import numbered
 from discreet.answer.estimators.design.opened import Opened, Wanted
 from discreet.answer.estimators.estimator import Estimated
+from discreet.answer.latest import Latest
 from discreet.answer.prepared import Asking
 from discreet.answer.question.grammar import Side
 from discreet.answer.question.question import SPREADS, Aggregate
@@ -23,8 +27,11 @@ from discreet.release.manifest import Promise
 from discreet.values.coded import ranked, whole
 
 MOST = 2**25  # numbers about keys and values that are held at once
+FEW = 2**20  # that are kept for the next question
 QUANTILES = {"quantile_disc", "quantile_cont"}
 EXTREMES = {"min", "max"}
+
+Means: TypeAlias = Latest[Hashable, tuple[pa.Table, Floats]]
 
 
 class NotEstimated(Exception):  # noqa: N818 - no error
@@ -43,11 +50,12 @@ class Asked:
         opened: Opened,
         wanted: Wanted,
         arguments: list[exp.Expr],
+        means: Means,
     ) -> None:
         self._name, self._way = name, way
         self._asking, self._promise, self._opened, self._wanted = asking, promise, opened, wanted
         self._question, self._arguments = asking.question, arguments
-        self._means: dict[exp.Expr | None, tuple[Held, Floats]] = {}
+        self._means = means
 
     def estimated(self, numbers: list[int]) -> Estimated:
         """The answer, with an estimate by design for those of these aggregates that have one."""
@@ -83,8 +91,8 @@ class Asked:
             return self._of_values(aggregate, answer)
         if function in QUANTILES:
             return self._quantiles_of_rows(aggregate, argument, answer)
-        (found, means), design = self._solved(argument), self._opened.design
-        rows, keys = self._places(answer, "quasi", found.names), self._keys(answer)
+        (names, means), design = self._solved(argument), self._opened.design
+        rows, keys = self._places(answer, "quasi", names), self._keys(answer)
         targets = self._wanted.counted(None)
         if function == "avg":
             return self._way.averages(design, targets, means, rows, keys)
@@ -92,8 +100,8 @@ class Asked:
 
     def _of_values(self, aggregate: Aggregate, answer: pa.Table) -> Column | Places:
         """Aggregates of rows, or of what the sensitive column holds."""
-        (found, means), design = self._solved(None), self._opened.design
-        rows, keys = self._places(answer, "quasi", found.names), self._keys(answer)
+        (names, means), design = self._solved(None), self._opened.design
+        rows, keys = self._places(answer, "quasi", names), self._keys(answer)
         at = None if aggregate.argument is None else self._arguments.index(aggregate.argument)
         if aggregate.function == "count" or at is None:
             return self._way.totals(design, self._wanted.counted(at), means, rows, keys)
@@ -132,15 +140,24 @@ class Asked:
             mass[keys == key] = every[rows[keys == key]]
         return _quantiles(aggregate, mass, values)
 
-    def _solved(self, argument: exp.Expr | None) -> tuple[Held, Floats]:
-        """What groups hold, by key, and from it the means of every value; the number of rows, or of an argument."""
-        if argument not in self._means:
-            found, design = self._moments(argument), self._opened.design
+    def _solved(self, argument: exp.Expr | None) -> tuple[pa.Table, Floats]:
+        """From what groups hold, by key, the means of every value; of the number of rows, or of an argument.
+
+        They do not depend on what is asked of sensitive values.
+        """
+        question, design = self._question, self._opened.design
+        keys = tuple((i, key.expression) for i, key in enumerate(question.keys) if key.side == "quasi")
+        functions = frozenset(each.function for each in question.aggregates if each.argument == argument)
+        about = (question.where.get("quasi"), keys, argument, functions)
+        known = self._means.get(about)
+        if known is None:
+            found = self._moments(argument)
             if found.amounts.shape[1] * found.count * design.columns > MOST:
                 raise NotEstimated("too many keys and values")
-            expected = design.gather(found.offsets, found.keys, found.amounts, found.count)
-            self._means[argument] = found, design.means(expected)
-        return self._means[argument]
+            known = found.names, design.means(design.gather(found.offsets, found.keys, found.amounts, found.count))
+            if known[1].size <= FEW:
+                self._means[about] = known
+        return known
 
     def _moments(self, argument: exp.Expr | None) -> Held:
         question, design = self._question, self._opened.design

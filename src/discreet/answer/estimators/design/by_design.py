@@ -1,7 +1,7 @@
 """`design`: unbiased whatever the data, where chance alone brought rows to groups; see `learn/design.py` for the proof.
 
 COUNT, SUM and AVG of either side, and quantiles; bounds are those of the plan, and estimates are kept inside them. MIN
-and MAX have no such estimate. What a question says of sensitive values is computed once however often it is asked.
+and MAX have no such estimate. What a question says of either side is computed once while the latest questions say it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from discreet.answer.answer import Basis
 from discreet.answer.estimators.design import linear, moments, sought
-from discreet.answer.estimators.design.asked import Asked
+from discreet.answer.estimators.design.asked import Asked, Means
 from discreet.answer.estimators.design.linear import Way
 from discreet.answer.estimators.design.opened import Opened, Wanted
 from discreet.answer.estimators.estimator import Estimated, Refused
+from discreet.answer.latest import Latest
 from discreet.answer.prepared import Asking
 from discreet.answer.question.question import Question
 from discreet.engines import Engine
@@ -27,7 +28,7 @@ from discreet.release.release import Release
 EXPLAINED = """-- `design`: low and high are those of the query above. Estimate and stderr are computed in arrays, not
 -- in SQL, from what follows: what the rows of each group that match add up to, regressed on how many rows of the group
 -- hold each value (table `st`). "values by code" are the different sensitive values in order."""
-KEPT = 8  # questions about sensitive values whose targets are kept
+KEPT = 8  # what questions say of sensitive values, and what groups hold of the others
 
 
 class ByDesign:
@@ -44,7 +45,8 @@ class ByDesign:
     def __init__(self, engine: Engine, promise: Promise, opened: Opened | None) -> None:
         self.engine, self.promise, self.opened = engine, promise, opened
         self._way: Way | None = None
-        self._wanted: dict[Hashable, Wanted] = {}
+        self._wanted: Latest[Hashable, Wanted] = Latest(KEPT)
+        self._means: Means = Latest(KEPT)
         if opened is not None:
             sought.load(engine, opened.values)
 
@@ -89,7 +91,7 @@ class ByDesign:
         wanted = self.wanted(self.opened, question, arguments)
         name, way = self.basis.estimator, self._way or self.way(self.opened)
         self._way = way
-        return Asked(name, way, asking, self.promise, self.opened, wanted, arguments).estimated(open_)
+        return Asked(name, way, asking, self.promise, self.opened, wanted, arguments, self._means).estimated(open_)
 
     def explain(self, asking: Asking) -> list[str]:
         """Two queries, of quasi-identifiers and of values, and what is made of them."""
@@ -105,12 +107,10 @@ class ByDesign:
         """What a question says of the sensitive values; the latest are kept."""
         keys = tuple((i, key.expression) for i, key in enumerate(question.keys) if key.side == "sensitive")
         name = (question.where.get("sensitive"), keys, tuple(arguments))
-        found = self._wanted.pop(name, None)
+        found = self._wanted.get(name)
         if found is None:
             query = sought.query(question, arguments, self.promise.sensitive_column)
             found = Wanted(opened, sought.read(self.engine.run(query)))
-        while len(self._wanted) >= KEPT:
-            self._wanted.pop(next(iter(self._wanted)))
         self._wanted[name] = found
         return found
 
