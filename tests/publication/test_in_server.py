@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 
 import discreet
 from discreet.engines.postgres import engine, files, source, store
@@ -18,6 +19,8 @@ from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalE
 from discreet.partition.histogram.runs import Runs
 from discreet.publication import in_server
 from discreet.release import database as database_
+from discreet.table import database as table_database
+from discreet.table.read import counted
 
 POLICY = {"name": "p", "quasi": ["age", "sex", "seen"], "drop": "rest"}
 BY_VALUE = {"sensitive": "ill", "guarantee": {"l": 3}}
@@ -256,6 +259,49 @@ def test_types_are_those_of_a_release_that_is_read_out(patients):
         found.append(rows.sort_by([(each, "ascending") for each in rows.column_names]))
     assert found[0].schema == found[1].schema
     assert found[0].equals(found[1])
+
+
+def test_names_may_have_signs_that_mean_something_to_the_driver(patients):
+    with psycopg.connect(patients) as connection:
+        connection.execute('ALTER TABLE clinic.patients RENAME age TO "a%b"')
+        connection.execute('ALTER TABLE clinic.patients RENAME sex TO "%(groups)s"')
+        connection.execute('ALTER TABLE clinic.patients RENAME ill TO "i%%s"')
+    policy = {"quasi": ["a%b", "%(groups)s", "seen"], "sensitive": "i%%s"}
+    release = published(patients, {**WAYS["deal"], **policy}, "100%s")
+    assert release.manifest.resources[0].hash.startswith("table:")
+    assert release.verify().ok
+
+
+def test_ranges_are_verified_of_numbers_as_far_apart_as_their_type_allows(patients):
+    with psycopg.connect(patients) as connection:
+        connection.execute(
+            "UPDATE clinic.patients SET pay = CASE id % 2 WHEN 0 THEN 2147483640 ELSE -2147483640 END + id % 7"
+        )
+    assert published(patients, WAYS["random"]).verify().ok
+
+
+@pytest.mark.parametrize("type_", ["numeric(9, 2)", "numeric(38, 0)"])
+def test_a_decimal_that_is_no_number_is_refused_although_it_is_not_looked_at(patients, type_, monkeypatch):
+    """A file could not hold it, so that nobody could read the release."""
+    monkeypatch.setattr(table_database, "DRAWN", 20)
+    with psycopg.connect(patients) as connection:
+        connection.execute(f"ALTER TABLE clinic.patients ALTER age TYPE {type_}")
+        connection.execute("UPDATE clinic.patients SET age = 'NaN' WHERE id = 7")
+    with pytest.raises(InputError, match="a number of `age`"):
+        published(patients, WAYS["deal"])
+    assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []
+
+
+def test_texts_are_counted_byte_by_byte(patients):
+    """Whatever the collation of their column, by which texts may be equal that are not the same."""
+    with psycopg.connect(patients) as connection:
+        connection.execute('ALTER TABLE clinic.patients ALTER ill TYPE text COLLATE "POSIX"')
+    with discreet.read(patients, table="clinic.patients") as table, connected(patients, write=True) as connection:
+        connection.execute("BEGIN")
+        private = counted(connection, table)
+        collation = exp.Anonymous(this="pg_collation_for", expressions=[exp.column("ill")])
+        found = private.engine.run(exp.select(collation).from_(private.select(["ill"]).subquery("r")).limit(1))
+    assert found.column(0).to_pylist() == ['"C"']
 
 
 def test_missing_values_are_withheld_or_refused(patients):

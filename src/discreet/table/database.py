@@ -138,18 +138,28 @@ class Counted(Table):
         return [Codes(np.repeat(each.codes[order], times[order]), each.domain, each.missing) for each in coded]
 
     def check_in_range(self, names: Sequence[str]) -> None:
-        """Raise if a date or time is infinite, or one that a file could not hold."""
+        """Raise if a date or time is infinite, or a decimal number none, or one that a file could not hold."""
         for name in names:
-            if (ends := ENDS.get(self[name].kind or "")) is None:
+            if (outside := _outside(self[name])) is None:
                 continue
-            low, high = (exp.cast(exp.Literal.string(end), exp.DataType.build(self[name].kind or "")) for end in ends)
-            inside = exp.Between(this=exp.column(name, quoted=True), low=low, high=high)
-            query = exp.select(exp.CountIf(this=exp.not_(inside))).from_(self.select([name]).subquery("rows"))
+            query = exp.select(exp.CountIf(this=outside)).from_(self.select([name]).subquery("rows"))
             if self._column(query)[0].as_py():
+                what = "number" if pa.types.is_decimal(self[name].type) else "date or time"
                 raise InputError(
-                    f"a date or time of `{name}` is infinite or out of range",
+                    f"a {what} of `{name}` is infinite or out of range",
                     hint="leave such rows out with a query, or make the value missing with NULLIF",
                 )
+
+
+def _outside(column: Column) -> exp.Expr | None:
+    """Whether a value of a column is one that a file could not hold; none if there is no such value."""
+    value, kind = exp.column(column.name, quoted=True), column.kind or ""
+    if pa.types.is_decimal(column.type):  # which may be NaN in a server
+        return exp.IsNan(this=value)
+    if kind not in ENDS:
+        return None
+    low, high = (exp.cast(exp.Literal.string(end), exp.DataType.build(kind)) for end in ENDS[kind])
+    return exp.not_(exp.Between(this=value, low=low, high=high))
 
 
 def _over(engine: Engine, values: pa.Table, figures: Sequence[exp.Expr]) -> list[int]:

@@ -116,11 +116,18 @@ def counted(connection: Any, table: Remote) -> Counted:
     """A table as it is seen inside a transaction of its server, where it stays."""
     engine = source_of(table.origin.address).session(connection, table.origin, SOURCE)
     of_source = columns_of(table.origin.schema)
-    cleaned = [_cleaned(column, None, PLAIN) for column in of_source]
+    cleaned = [_byte_by_byte(_cleaned(column, None, PLAIN), column) for column in of_source]
     source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
     for relation in (RELATION, WHOLE):
         engine.load(relation, exp.select(*cleaned).from_(source), keep=False)
     return Counted(engine, table.columns, table.name)
+
+
+def _byte_by_byte(value: exp.Alias, column: Column) -> exp.Expr:
+    """A text that is equal to no other: a column of a server may have a collation by which `a` and `A` are equal."""
+    if column.kind == "string":
+        value.set("this", exp.Collate(this=value.this, expression=exp.to_identifier("C", quoted=True)))
+    return value
 
 
 def _last(table: str | None) -> str | None:
@@ -181,7 +188,7 @@ def _offsets(engine: Engine, opened: Opened, columns: Iterable[Column]) -> Itera
             yield name, f'{what}; set zone = "UTC" under [csv] if it may, or write local times without offsets'
 
 
-def _cleaned(column: Column, number: pa.DataType | None, csv: Csv) -> exp.Expr:
+def _cleaned(column: Column, number: pa.DataType | None, csv: Csv) -> exp.Alias:
     """NaN is missing, minus zero is zero, categories are their labels, and a text that is a `number` becomes it."""
     value: exp.Expr = exp.column(column.name, quoted=True)
     if number is not None:

@@ -54,16 +54,16 @@ def assign(
         " FROM (SELECT {typed}, row_number() OVER () AS {number}, {drawn} AS {key} FROM ({rows}) AS as_they_are)"
         " AS typed) AS ranked) AS placed"
     ).format(
-        assigned=Identifier(ASSIGNED),
-        shown=SQL(", ").join(map(Identifier, columns.names)),
+        assigned=_named(ASSIGNED),
+        shown=SQL(", ").join(map(_named, columns.names)),
         typed=SQL(", ").join(_typed(field) for field in columns),
-        order=SQL("convert_to({}, 'UTF8')" if texts else "{}").format(Identifier(by)),
+        order=SQL("convert_to({}, 'UTF8')" if texts else "{}").format(_named(by)),
         drawn=SQL(KEY),
-        group=Identifier(group),
-        place=Identifier(place),
-        number=Identifier(number),
-        key=Identifier(key),
-        run=Identifier(run),
+        group=_named(group),
+        place=_named(place),
+        number=_named(number),
+        key=_named(key),
+        run=_named(run),
         rows=SQL(rows.replace("%", "%%")),
     )
     firsts, groups, steps = (each.tolist() for each in plan)
@@ -103,4 +103,9 @@ def _typed(field: pa.Field) -> Composable:
     """A column as the release has it: texts are compared byte by byte."""
     type_, _, collation = type_in_server(field.name, field.type).partition(" COLLATE ")
     cast = "CAST({0} AS " + type_ + ")" + (f" COLLATE {collation}" if collation else "")
-    return SQL(cast + " AS {0}").format(Identifier(field.name))
+    return SQL(cast + " AS {0}").format(_named(field.name))
+
+
+def _named(name: str) -> Identifier:
+    """A name in a statement that has parameters, where `%` begins one unless it is doubled."""
+    return Identifier(name.replace("%", "%%"))

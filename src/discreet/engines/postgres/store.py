@@ -212,7 +212,8 @@ def complete(
             "CREATE TABLE {} (path text, part integer, content bytea NOT NULL, PRIMARY KEY (path, part))",
             Identifier(schema, FILES),
         )
-        statement = SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(Identifier(schema, FILES))
+        doubled = Identifier(schema.replace("%", "%%"), FILES)  # a single one would begin a parameter
+        statement = SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(doubled)
         with connection.cursor() as cursor:
             for part in parts:
                 cursor.execute(statement, part, binary=True)

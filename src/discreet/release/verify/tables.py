@@ -50,7 +50,7 @@ def _groups(promise: Promise) -> exp.Select:
     """The size of every group, how many values it has, how often the most frequent, and from where to where they go."""
     figures = ["grp", "SUM(n) AS size", "COUNT(*) AS different", "MAX(n) AS most", "COUNT(value) AS present"]
     if "e" in promise.guarantee:
-        figures.append("MAX(value + 0) - MIN(value + 0) AS range")
+        figures.append("MAX(value + 0.0) - MIN(value + 0.0) AS range")  # exact: integers become decimals, floats double
     return exp.select(*figures).from_(named("st")).group_by("grp")
 
 
