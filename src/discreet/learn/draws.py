@@ -23,7 +23,7 @@ from discreet.values.random import RandomSource
 
 __all__ = ["MODELS", "Draws", "Fit", "Name", "Progress", "check_tables", "draw"]
 
-VERSION = 4  # of the models: another draws other tables by the same secret
+VERSION = 5  # of the models: another draws other tables by the same secret
 STEPS = 100  # how often a model says what it is doing
 
 

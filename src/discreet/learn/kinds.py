@@ -53,4 +53,8 @@ class Kinds:
             rows = np.bincount(kind, known).astype(np.float64)
             middle = np.bincount(kind, known * rank) / np.maximum(rows, 1)
             curves = polynomials(middle, rows, min(CURVES, share.size - 2)).T
+            if (
+                missing.any()
+            ):  # it has no place on a curve: as one of many kinds it would share a spread with all of them
+                curves = np.concatenate([curves, (np.arange(share.size) == kind[-1]).astype(np.float32)[None]])
         return cls(kind, share, curves)
