@@ -200,6 +200,40 @@ def test_what_the_role_does_not_see_is_not_published(patients, server):
     assert rows_of(patients, "SELECT count(*) FROM made.qit JOIN clinic.patients USING (age) WHERE ward = 0") == [(0,)]
 
 
+WRITING = """
+    CREATE FUNCTION clinic.seen(integer) RETURNS integer LANGUAGE plpgsql AS $$
+    BEGIN CREATE TABLE clinic.written(); RETURN $1; EXCEPTION WHEN read_only_sql_transaction THEN RETURN $1; END $$
+"""
+
+
+@pytest.mark.parametrize("by", ["view", "policy"])
+def test_functions_of_what_is_read_write_nothing(patients, server, by):
+    """They run with the rights of whoever publishes, in a transaction that writes."""
+    role, name = f"reader_{by}", patients.rsplit("/", 1)[1]
+    server.run(
+        f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'",
+        f"GRANT CREATE, TEMPORARY ON DATABASE {name} TO {role}",
+        f"GRANT USAGE, CREATE ON SCHEMA clinic TO {role}",
+        WRITING,
+        "ALTER TABLE clinic.patients RENAME TO kept",
+        f"GRANT SELECT ON clinic.kept TO {role}",
+        *(
+            ["CREATE VIEW clinic.patients AS SELECT *, clinic.seen(1) AS one FROM clinic.kept"]
+            if by == "view"
+            else [
+                "ALTER TABLE clinic.kept RENAME TO patients",
+                "ALTER TABLE clinic.patients ENABLE ROW LEVEL SECURITY",
+                "CREATE POLICY own ON clinic.patients USING (clinic.seen(ward) = 1)",
+            ]
+        ),
+        f"GRANT SELECT ON clinic.patients TO {role}",
+        database=name,
+    )
+    release = published(patients.replace("postgres:", f"{role}:", 1), WAYS["deal"])
+    assert release.manifest.resources[0].hash.startswith("table:")
+    assert rows_of(patients, "SELECT to_regclass('clinic.written')") == [(None,)]
+
+
 def test_a_query_with_chance_is_drawn_once(patients):
     query = "SELECT * FROM clinic.patients ORDER BY random() LIMIT 300"
     with discreet.read(patients, query=query) as table:

@@ -123,7 +123,7 @@ def counted(connection: Any, table: Remote) -> Counted:
     return Counted(engine, table.columns, table.name)
 
 
-def _byte_by_byte(value: exp.Alias, column: Column) -> exp.Expr:
+def _byte_by_byte(value: exp.Expr, column: Column) -> exp.Expr:
     """A text that is equal to no other: a column of a server may have a collation by which `a` and `A` are equal."""
     if column.kind == "string":
         value.set("this", exp.Collate(this=value.this, expression=exp.to_identifier("C", quoted=True)))
@@ -188,7 +188,7 @@ def _offsets(engine: Engine, opened: Opened, columns: Iterable[Column]) -> Itera
             yield name, f'{what}; set zone = "UTC" under [csv] if it may, or write local times without offsets'
 
 
-def _cleaned(column: Column, number: pa.DataType | None, csv: Csv) -> exp.Alias:
+def _cleaned(column: Column, number: pa.DataType | None, csv: Csv) -> exp.Expr:
     """NaN is missing, minus zero is zero, categories are their labels, and a text that is a `number` becomes it."""
     value: exp.Expr = exp.column(column.name, quoted=True)
     if number is not None:

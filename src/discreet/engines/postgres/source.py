@@ -71,14 +71,20 @@ def session(connection: psycopg.Connection[tuple[Any, ...]], origin: Origin, nam
     """An engine inside the transaction of a connection, to which the rows are known as `name`, and stay where they are.
 
     They are seen through a temporary view, whose names mean what they mean to the role that connects; those of a query
-    are kept in a temporary table, since one with LIMIT, or chance, would find others every time.
+    are kept in a temporary table, since one with LIMIT, or chance, would find others every time. While they are found,
+    nothing else may be written: functions of somebody else's view run with the rights of the role that connects.
     """
+    found = f"SELECT * FROM ({origin.text}\n) AS rows_to_read"
     with translating():
         [(path,)] = connection.execute("SELECT current_setting('search_path')").fetchall()
         connection.execute("SET LOCAL search_path TO DEFAULT")
-        made = f"VIEW {SOURCE}" if origin.plain else f"TABLE {SOURCE} ON COMMIT DROP"
-        statement = f"CREATE TEMPORARY {made} AS SELECT * FROM ({origin.text}\n) AS rows_to_read"
-        connection.execute(SQL(statement), binary=True)
+        made = f"VIEW {SOURCE} AS {found}" if origin.plain else f"TABLE {SOURCE} ON COMMIT DROP AS {found} WITH NO DATA"
+        connection.execute(SQL(f"CREATE TEMPORARY {made}"), binary=True)
+        if not origin.plain:
+            connection.execute("SAVEPOINT finding")
+            connection.execute("SET TRANSACTION READ ONLY")  # until the savepoint is released; but for temporary tables
+            connection.execute(SQL(f"INSERT INTO pg_temp.{SOURCE} {found}"), binary=True)
+            connection.execute("RELEASE SAVEPOINT finding")
         _check_same(described_as(connection, f"SELECT * FROM pg_temp.{SOURCE}"), origin)
         connection.execute("SELECT set_config('search_path', %s, true)", [path])
     return Postgres(connection, {name: ("pg_temp", SOURCE)})
@@ -92,14 +98,14 @@ def _check_same(schema: pa.Schema, origin: Origin) -> None:
 def _found(connection: psycopg.Connection[Any], table: str) -> tuple[str, bool]:
     """A table as SQL names it, which may be written as in SQL, and whether it is plain.
 
-    Views and foreign tables are tables, too.
+    Views and foreign tables are tables, too. Where rows have policies, functions may decide which of them are seen.
     """
     missing = InputError(
         f"there is no table `{table}` in the database, or your role may not see it",
         hint="name it as `schema.table`, with capitals in double quotes; `\\dt *.*` in psql lists them",
     )
     named = """
-        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind::text
+        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind::text, c.relrowsecurity
         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         WHERE c.oid = to_regclass(%s)
     """
@@ -109,5 +115,5 @@ def _found(connection: psycopg.Connection[Any], table: str) -> tuple[str, bool]:
         raise missing from None
     if not found:
         raise missing
-    [(name, kind)] = found
-    return str(name), str(kind) in PLAIN
+    [(name, kind, policies)] = found
+    return str(name), str(kind) in PLAIN and not policies
