@@ -409,3 +409,10 @@ def test_command(run: Any, release: Release, tmp_path: Path) -> None:
     status, _, err = run("ask", release.path, sql, "--estimator", "learned", "--table", "lands")
     assert status == 2
     assert "write NAME=FILE" in err
+
+
+def test_few_tables_say_how_many_stderr_to_take(release: Release, tmp_path: Path) -> None:
+    sql = "SELECT AVG(pay) FROM microdata WHERE age < 40"
+    few = release.learn(5, to=tmp_path / "few").ask(sql, estimator="learned")
+    assert "there are only 5 plausible tables: to be as sure as with 2 stderr, take 2.8" in few.notes
+    assert not any("plausible tables" in note for note in release.ask(sql, estimator="learned").notes)

@@ -13,11 +13,13 @@ from discreet.answer.limits import unpacks
 from discreet.answer.prepared import Hurry
 from discreet.engines import Engine
 from discreet.errors import QueryError
+from discreet.learn.student import quantile
 from discreet.release.layouts.file import column, named
 from discreet.release.release import Release
 from discreet.values.names import fresh
 
 TOGETHER = "plausible tables"
+ENOUGH = 10  # tables whose spread is known well enough to count it twice
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Tables:
             shown = [column(each) for each in found.shown.column_names]
             query = exp.select(*shown, exp.alias_(column(drawn), found.sensitive, quoted=True)).from_(named(TOGETHER))
             engine.load(name, query, keep=False)
-        return cls(engine, names, found.notes)
+        return cls(engine, names, (*found.notes, *_few(len(found))))
 
     @contextmanager
     def beside(self, given: Mapping[str, pa.Table]) -> Iterator[None]:
@@ -62,3 +64,10 @@ class Tables:
 def as_given(name: str) -> str:
     """The relation of a table that was given by name."""
     return f"given {name.lower()}"
+
+
+def _few(tables: int) -> Iterator[str]:
+    """How many stderr to take where few tables tell how far they spread, by Student's distribution."""
+    if tables < ENOUGH:
+        reach = quantile(0.975, tables - 1)
+        yield f"there are only {tables} plausible tables: to be as sure as with 2 stderr, take {reach:.1f}"
