@@ -62,6 +62,7 @@ bench: $(STAMP)bench
 	$(BIN)/python bench/cluster.py
 	$(BIN)/python bench/join.py
 	$(BIN)/python bench/growing.py
+	$(BIN)/python bench/dealing.py
 	$(BIN)/python bench/vault.py
 	$(BIN)/python bench/sequence.py
 	$(BIN)/python bench/composition.py
