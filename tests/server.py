@@ -136,6 +136,27 @@ class Server:
                 raise TimeoutError("processes of the server do not end")
             sleep(0.01)
 
+    def interrupt(self, *, backend: bool) -> None:
+        """Kill it with all that it started, or the backends of `discreet`, after which it starts anew; it runs then."""
+        if not backend:
+            self.kill()
+            self.start()
+            return
+        for (process,) in self.run("SELECT pid FROM pg_stat_activity WHERE application_name = 'discreet'"):
+            with suppress(ProcessLookupError):
+                os.kill(int(str(process)), signal.SIGKILL)
+        start, noticed = monotonic(), False
+        while monotonic() < start + LONGEST:
+            try:
+                self.run("SELECT 1")
+            except psycopg.OperationalError:
+                noticed = True
+            else:
+                if noticed or monotonic() > start + 1:  # nobody was there to be killed
+                    return
+            sleep(0.02)
+        raise TimeoutError("the server does not start anew")
+
     def stop(self) -> None:
         """Stop it, or else kill it, and remove its folder."""
         atexit.unregister(self.stop)

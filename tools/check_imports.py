@@ -37,7 +37,7 @@ FORBIDDEN = {
 DRIVERS = {
     "duckdb": "discreet.engines.duckdb",
     "psycopg": "discreet.engines.postgres",
-    "sqlite3": "discreet.vault.store.database",
+    "sqlite3": "discreet.vault.store.file",
 }
 
 

@@ -4,8 +4,6 @@ DISCREET_KILLS=50 kills it at 100 moments.
 """
 
 import os
-import signal
-from contextlib import suppress
 from random import Random
 from threading import Thread
 from time import monotonic, sleep
@@ -44,7 +42,7 @@ def test_a_release_is_whole_or_nothing(own_server, people, tmp_path, way):
         thread = Thread(target=lambda name=name, told=told: told.append(_outcome(act, name)), daemon=True)
         thread.start()
         sleep(rng.uniform(0.1, 1.1) * lasts)
-        _kill(own_server, backend=moment % 2 == 1)
+        own_server.interrupt(backend=moment % 2 == 1)
         thread.join(120)
         assert not thread.is_alive()
         with psycopg.connect(own_server.url(), connect_timeout=60) as connection:
@@ -87,25 +85,3 @@ def _outcome(act, name):
     except DiscreetError as error:
         return error
     return None
-
-
-def _kill(server, *, backend):
-    """The postmaster with all that it started; or the backend that writes, after which the server starts anew."""
-    if backend:
-        query = "SELECT pid FROM pg_stat_activity WHERE application_name = 'discreet'"
-        for (process,) in server.run(query):
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-        start, noticed = monotonic(), False
-        while monotonic() < start + 60:
-            try:
-                server.run("SELECT 1")
-            except psycopg.OperationalError:
-                noticed = True
-            else:
-                if noticed or monotonic() > start + 1:  # nobody was there to be killed
-                    return
-            sleep(0.02)
-        raise TimeoutError
-    server.kill()
-    server.start()

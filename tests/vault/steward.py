@@ -14,9 +14,10 @@ from discreet import Policy, Vault
 from discreet.release.files import digest
 from discreet.values.columns import Column
 from discreet.vault.intake import quasi
-from discreet.vault.store.database import Database
+from discreet.vault.store.database import opened
 from discreet.vault.store.store import VaultStore
 
+TABLES = ("meta", "dictionary", "roots", "nodes", "leaves", "rows", "people", "states", "appends", "releases")
 QUASI = ("age", "town", "weight")
 TOWNS = ("Quixoteville", "Zanzibarton", "Xanaduburg", None)
 ILLS = ("asthmatosis", "bronchobia", "cardiomania", "dermatopsy", "enteropathia", "febrilosis")
@@ -49,7 +50,18 @@ def people(rows, *, start=0, seed=1, **columns):
 
 
 def dump(folder):
-    """All that a vault's database holds, as text."""
+    """All that a vault's database holds, as text; but for what tells where a release was made last."""
+    if "://" in str(folder):
+        database = opened(folder)
+        try:
+            return "\n".join(
+                repr(row)
+                for name in TABLES
+                for row in database.rows(f"SELECT * FROM {name} ORDER BY 1, 2")
+                if row[0] != "machine"
+            )
+        finally:
+            database.close()
     connection = sqlite3.connect(Path(folder) / "vault.sqlite")
     try:
         return "\n".join(connection.iterdump())
@@ -62,9 +74,10 @@ def inspect(folder, *, names=None, releases=True):
     with Vault.open(folder) as vault:
         vault.status()  # which recovers
         schema, rules = vault._schema(), vault.policy
-    database = Database(Path(folder))
+    database = opened(folder)
     try:
-        assert database.one("PRAGMA integrity_check")[0] == "ok"
+        if not database.shared:
+            assert database.one("PRAGMA integrity_check")[0] == "ok"
         if schema is not None:
             _inspect_groups(VaultStore(database, quasi(rules, schema)))
         if names is not None:

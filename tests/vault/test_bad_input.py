@@ -205,7 +205,7 @@ def test_a_lock_that_the_disk_does_not_know(place, monkeypatch):
     def flock(*_):
         raise OSError(errno.EBADF, "Bad file descriptor")
 
-    monkeypatch.setattr("discreet.vault.store.database.fcntl.flock", flock)
+    monkeypatch.setattr("discreet.vault.store.file.fcntl.flock", flock)
     act = lambda vault: vault.append(people(20, start=5_000))  # noqa: E731
     refused(place, act, match="cannot be kept from other writers: Bad file descriptor")
 

@@ -94,7 +94,7 @@ def test_killed_at_every_step_of_a_release(place, step, monkeypatch):
         elif step == "renamed":
             monkeypatch.setattr("discreet.vault.release.complete", die)
         else:
-            monkeypatch.setattr("discreet.vault.store.database.Database.close", die)
+            monkeypatch.setattr("discreet.vault.store.file.InFile.close", die)
         release(place, 2)
 
     died(act)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from discreet.errors import InternalError, VaultError
 from discreet.values.boxes import Box
 from discreet.values.columns import Column
 from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
-from discreet.vault.store.database import Database
+from discreet.vault.store.database import create, opened
 from discreet.vault.store.store import SENSITIVE, WAITING, VaultStore
 from discreet.vault.tree.model import Changes, Cut, Leaf, Node, Placed, Root, Rows, State
 
@@ -45,16 +46,26 @@ def test_boxes_are_packed(sides):
 
 
 @pytest.fixture
-def database(tmp_path):
-    Database.create(tmp_path, {})
-    opened = Database(tmp_path)
-    yield opened
-    opened.close()
+def place(tmp_path):
+    return tmp_path / "vault"
 
 
 @pytest.fixture
-def store(database):
-    return VaultStore(database, COLUMNS)
+def database(place):
+    """The file of a vault."""
+    create(place, "", {}, people=False)
+    found = opened(place)
+    yield found
+    found.close()
+
+
+@pytest.fixture(params=["file", "server"])
+def store(request, place):
+    where = place if request.param == "file" else f"{request.getfixturevalue('one_database')}#{uuid4().hex}"
+    create(where, "", {}, people=False)
+    found = opened(where)
+    yield VaultStore(found, COLUMNS)
+    found.close()
 
 
 def box(low, high, codes):
@@ -149,8 +160,8 @@ def test_rows_move_and_join(store):
     assert store.waiting(7).points.shape == (0, 2)
 
 
-def test_waiting_rows_are_found_without_their_group(store):
-    plan = store.database.rows(f"EXPLAIN QUERY PLAN {WAITING}", (1,))
+def test_waiting_rows_are_found_without_their_group(database):
+    plan = database.rows(f"EXPLAIN QUERY PLAN {WAITING}", (1,))
     assert "rows_unpublished (member=? AND node=?)" in plan[0][-1]
     assert len(plan) == 1  # no sorting either
 
@@ -201,7 +212,9 @@ def test_identifiers_are_found(store):
     assert store.rows(1).ids.tolist() == [1, 2]
 
 
-def test_a_transaction_is_whole_or_nothing(database):
+def test_a_transaction_is_whole_or_nothing(store):
+    database = store.database
+
     def fail():
         with database.transaction():
             database.set_meta("x", 1)
@@ -210,10 +223,13 @@ def test_a_transaction_is_whole_or_nothing(database):
     with pytest.raises(ZeroDivisionError):
         fail()
     assert database.meta("x") is None
+    for value in (0, 7, "", "word", b"", b"\0bytes"):
+        database.set_meta("x", value)
+        assert database.meta("x") == value
 
 
-def test_one_writer_at_a_time(database, tmp_path):
-    other = Database(tmp_path)
+def test_one_writer_at_a_time(database, place):
+    other = opened(place)
     with database.sole_writer(), pytest.raises(VaultError, match="another process is writing"), other.sole_writer():
         pass
     with other.sole_writer():
@@ -227,10 +243,10 @@ def test_one_writer_at_a_time(database, tmp_path):
     other.close()
 
 
-def test_only_the_owner_can_read(database, tmp_path):
+def test_only_the_owner_can_read(database, place):
     with database.transaction():
         database.set_meta("x", 1)
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in place.iterdir()}
     assert {"vault.sqlite", "vault.sqlite-wal"} <= modes.keys()
     assert set(modes.values()) == {0o600}
 
@@ -240,12 +256,12 @@ def test_not_a_vault(tmp_path, content):
     (tmp_path / "vault.sqlite").write_bytes(content)
     (tmp_path / "vault.sqlite").chmod(0o600)
     with pytest.raises(VaultError, match="is not a vault"):
-        Database(tmp_path)
+        opened(tmp_path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser can read anything")
-def test_somebody_elses_vault(database, tmp_path):
+def test_somebody_elses_vault(database, place):
     database.close()
-    (tmp_path / "vault.sqlite").chmod(0)
+    (place / "vault.sqlite").chmod(0)
     with pytest.raises(VaultError, match="permission"):
-        Database(tmp_path)
+        opened(place)

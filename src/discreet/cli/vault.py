@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import show
+from discreet.cli.places import place
 from discreet.words import counted
 
 if TYPE_CHECKING:
@@ -23,18 +24,28 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Folder = Annotated[Path, typer.Argument(metavar="VAULT", help="The folder of a vault.")]
+Folder = Annotated[
+    Any,
+    typer.Argument(metavar="VAULT", parser=place, help="The folder of a vault, or postgresql://host/database#vault."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command(no_args_is_help=True)
 def init(
-    vault: Annotated[Path, typer.Argument(help="The folder to make; it must not exist.")],
+    vault: Annotated[
+        Any,
+        typer.Argument(
+            metavar="VAULT",
+            parser=place,
+            help="The folder to make, or postgresql://host/database#vault for a schema; it must not exist.",
+        ),
+    ],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file; a vault keeps it for good.")],
     strict: Annotated[bool, typer.Option("--strict", help="Make no vault if there is a warning.")] = False,
     json: Json = False,
 ) -> None:
-    """Make an empty vault, a folder that only you can read.
+    """Make an empty vault: a folder, or a schema of a database, that only you can read.
 
     Example: discreet vault init patients.vault --policy policy.toml
     """

@@ -20,6 +20,7 @@ __all__ = [
     "assigner_of",
     "connect",
     "connect_to",
+    "ledger_of",
     "session_in",
     "source_of",
     "store_of",
@@ -91,6 +92,11 @@ def source_of(address: Address) -> ModuleType:
 def assigner_of(address: Address) -> ModuleType:
     """How rows are given groups in the server of an address."""
     return _part(address, "assign")
+
+
+def ledger_of(address: Address) -> ModuleType:
+    """How the server of an address keeps tables that are changed again and again."""
+    return _part(address, "ledger")
 
 
 def _part(address: Address, name: str) -> ModuleType:  # noqa: ARG001 - there is one kind of server

@@ -35,7 +35,7 @@ from discreet.values.boxes import box_of
 from discreet.vault.doubts import of_policy, of_rows
 from discreet.vault.groups import groups_of
 from discreet.vault.growth.settle import of_people
-from discreet.vault.recover import complete, recover, withdraw
+from discreet.vault.recover import complete, note_machine, recover, withdraw
 from discreet.vault.safety.history import states
 from discreet.vault.safety.rule import Rule
 from discreet.vault.store.store import VaultStore
@@ -69,7 +69,7 @@ def make_release(
 ) -> Release:
     """Write the next release to `to`; the caller is the only writer, and has recovered."""
     database = store.database
-    if database.folder.resolve() in to.resolve().parents:
+    if database.holds(to):
         raise ReleaseError(f"`{to}` is inside the vault, which is private", hint="choose another folder")
     free(to)
     before = past(store, earlier)
@@ -111,6 +111,7 @@ def make_release(
                 "INSERT INTO releases VALUES (?, 'begun', ?, ?, NULL, ?, ?, ?, ?)",
                 (number, str(home / folder.name), str(home / to.name), time, appends, rows, groups),
             )
+            note_machine(database)
 
     stands = False
 
@@ -152,7 +153,7 @@ def _warned(store: VaultStore, policy: Policy, schema: pa.Schema, *, strict: boo
     try:
         return judged([*of_policy(policy), *of_rows(store, policy, schema)], policy, strict=strict)
     except UnacceptedError as error:
-        name = shlex.join([str(store.database.folder), error.warnings[0].name])
+        name = shlex.join([str(store.database.place), error.warnings[0].name])
         raise UnacceptedError(
             error.warnings,
             hint=f'the vault is as it was; accept it with the reason: `discreet vault accept {name} --reason "…"`; or,'

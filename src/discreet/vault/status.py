@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from discreet.engines import Address
 from discreet.errors import ReleaseError
 from discreet.policy import Policy
 from discreet.release.chain import identity
@@ -67,9 +68,12 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A vault at one moment. `pending` rows and groups would be new, or changed, in the next release."""
+    """A vault at one moment; its `path` may be an address.
 
-    path: Path
+    `pending` rows and groups would be new, or changed, in the next release.
+    """
+
+    path: Path | Address
     guarantee: dict[str, float]
     rows: int
     members: int
@@ -99,18 +103,19 @@ class Status:
         return f"{added}: worth making" if self.worth_releasing else f"{added}: it can wait"
 
 
-def status(store: VaultStore, policy: Policy, path: Path) -> Status:
+def status(store: VaultStore, policy: Policy) -> Status:
     """Look at a vault."""
     database = store.database
     members, groups, waiting = database.one(
-        "SELECT COALESCE(SUM(size), 0), COUNT(box), COALESCE(SUM(waiting), 0) FROM leaves"
+        "SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT), COUNT(box), CAST(COALESCE(SUM(waiting), 0) AS BIGINT)"
+        " FROM leaves"
     )
     releases = database.rows(
         "SELECT number, time, path, rows, groups, digest, appends FROM releases WHERE status = 'done' ORDER BY number"
     )
     pending = database.one("SELECT COUNT(*) FROM rows WHERE member = 1 AND published IS NULL")[0]
     return Status(
-        path=path,
+        path=database.place,
         guarantee=dict(policy.guarantee),
         rows=members + waiting,
         members=members,

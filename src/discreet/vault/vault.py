@@ -1,11 +1,9 @@
-"""A vault: a private folder with every row of a growing table, and the door to appending to it and releasing it."""
+"""A vault: every row of a growing table in a private place, and the door to appending to it and releasing it."""
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,10 +14,10 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
+from discreet.engines import Address
 from discreet.errors import InputError, InternalError, PolicyError, VaultError
 from discreet.policy import Given, Policy
 from discreet.release import Release
-from discreet.release.write import free, sync
 from discreet.table import Table, read
 from discreet.vault import terms
 from discreet.vault.doubts import of_policy
@@ -29,13 +27,12 @@ from discreet.vault.intake import Increment, check_lots, check_unknown, encoded,
 from discreet.vault.recover import recover, unfinished
 from discreet.vault.release import make_release
 from discreet.vault.status import Status, status
-from discreet.vault.store.database import Database
+from discreet.vault.store.database import Database, create, opened
+from discreet.vault.store.file import POLICY
 from discreet.vault.store.store import VaultStore
 from discreet.vault.tree.model import Rows
 from discreet.warnings.checks import Warned, judged
 from discreet.warnings.kinds import accept_mistakes
-
-POLICY = "policy.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,62 +50,42 @@ class Appended:
 
 
 class Vault:
-    """An open vault. Only its owner can read the folder; one process at a time can write.
+    """An open vault. Only its owner can read it, a folder or a schema of a server; one process at a time can write.
 
     Killed at any moment, a vault is as it was before the command, or as after it.
     """
 
-    def __init__(self, path: Path, database: Database, policy: Policy) -> None:
-        self.path, self.policy = path, policy
+    def __init__(self, database: Database, policy: Policy) -> None:
+        self.path, self.policy = database.place, policy
         self.warnings: Warned = ()  # of a vault that was just made
         self._database = database
         self._rule = terms.rule(policy)
 
     @classmethod
-    def create(cls, folder: str | Path, policy: Given, *, strict: bool = False) -> Vault:
+    def create(cls, place: str | Path | Address, policy: Given, *, strict: bool = False) -> Vault:
         """Make an empty vault for tables under `policy`, which `publish` would take; the folder must not exist.
+
+        In the place of a folder, `postgresql://host/database#name` makes a schema of that name in a server.
 
         What is doubtful about the policy is warned about, unless it accepts that; if `strict`, no vault is made.
         """
         policy = Policy.of(policy)
         terms.check(policy)
         warned = judged(of_policy(policy), policy, strict=strict)
-        path, text = Path(folder), terms.to_text(policy)
-        free(path)
-        hidden = path.parent / f".{path.name}.{secrets.token_hex(4)}.partial"
+        text = terms.to_text(policy)
         sequence = secrets.token_hex(16)  # drawn, not derived: every release shows it
-        try:
-            above = [path.parent, *(parent.parent for parent in path.parents if not parent.exists())]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            hidden.mkdir(mode=0o700)
-            hidden.chmod(0o700)
-            about = {"policy": text, "policy_digest": terms.digest(text), "sequence": sequence}
-            Database.create(hidden, about, people=policy.person is not None)
-            with os.fdopen(
-                os.open(hidden / POLICY, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
-            ) as file:
-                file.write(text)
-            for made in (*hidden.iterdir(), hidden):
-                sync(made)
-            free(path)
-            hidden.rename(path)
-            for parent in above:
-                sync(parent)
-        except OSError as error:
-            raise VaultError(f"the vault `{path}` could not be made: {error.strerror}") from None
-        finally:
-            shutil.rmtree(hidden, ignore_errors=True)
-        vault = cls.open(path)
+        about = {"policy": text, "policy_digest": terms.digest(text), "sequence": sequence}
+        create(place, text, about, people=policy.person is not None)
+        vault = cls.open(place)
         vault.warnings = warned
         return vault
 
     @classmethod
-    def open(cls, folder: str | Path) -> Vault:
-        """Open a vault; raise if others than its owner could."""
-        path = Path(folder)
-        database = Database(path)
+    def open(cls, place: str | Path | Address) -> Vault:
+        """Open a vault, a folder or `postgresql://host/database#name`; raise if others than its owner could."""
+        database = opened(place)
         try:
-            return cls(path, database, _policy(path, database))
+            return cls(database, _policy(database))
         except BaseException:
             database.close()
             raise
@@ -206,7 +183,7 @@ class Vault:
         with self._writing(), self._database.transaction():
             known = json.loads(self._database.meta("accepted") or "{}")
             self._database.set_meta("accepted", json.dumps({**known, name: reason}, ensure_ascii=False))
-        self.policy = _policy(self.path, self._database)
+        self.policy = _policy(self._database)
 
     def _complete_lot(self, store: VaultStore) -> None:
         """Let nobody miss a release, as some would in a vault that an older version appended to last."""
@@ -223,17 +200,17 @@ class Vault:
             with suppress(VaultError), self._writing():  # unless another process is at it
                 pass
         with self._database.snapshot():
-            return status(store, self.policy, self.path)
+            return status(store, self.policy)
 
     def close(self) -> None:
-        """Let go of the vault's file."""
+        """Let go of the vault."""
         self._database.close()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Be the only writer, of a vault whose policy is the one it was made with and whose releases are whole."""
         with self._database.sole_writer():
-            _policy(self.path, self._database)
+            _policy(self._database)
             recover(self._store(self._schema()))
             yield
 
@@ -255,16 +232,13 @@ class Vault:
         return f"<Vault {self.path}>"
 
 
-def _policy(path: Path, database: Database) -> Policy:
+def _policy(database: Database) -> Policy:
     """The policy that the vault was made with; raise if anybody has changed it since."""
     text, name = database.meta("policy"), database.meta("policy_digest")
-    try:
-        changed = terms.digest(text) != name or (path / POLICY).read_text(encoding="utf-8") != text
-    except (OSError, ValueError):
-        changed = True
-    if changed:
+    if terms.digest(text) != name or database.policy() != text:
+        where = "" if database.shared else f": see `{POLICY}`"
         raise VaultError(
-            f"the policy of the vault `{path}` was changed since it was made: see `{POLICY}`",
+            f"the policy of the vault `{database.place}` was changed since it was made{where}",
             hint="what was released was promised under the old one: put it back as it was, or begin a new vault",
         )
     policy, since = terms.of_text(text), json.loads(database.meta("accepted") or "{}")

@@ -30,7 +30,7 @@ def translating() -> Iterator[None]:
 
 
 def translated(error: psycopg.Error) -> DiscreetError:
-    state = error.sqlstate or ""
+    state = error.sqlstate or ("22021" if isinstance(error, psycopg.DataError) else "")
     for start, (what, hint) in STATES.items():
         if state.startswith(start):
             return EngineError(what, hint=hint)
@@ -76,6 +76,11 @@ STATES: dict[str, tuple[str, str]] = {
     "40": (f"the server gave way to another transaction; {WRITTEN}", "run the same command again"),
     "2201": ("a number is too large, or not defined", ""),
     "22003": ("a number is too large, or not defined", ""),
+    "22021": ("a text holds a character that PostgreSQL cannot keep, such as NUL", "take it out of the text"),
+    "54000": (
+        "a text is too long to be found again: the server takes 2,700 bytes at most",
+        "shorten it, or give people and values a code",
+    ),
     "22012": ("a number is divided by zero", ""),
     "22": ("a value cannot be converted to the type that was asked for", ""),
     "23": ("the rows break a key of their table", ""),

@@ -57,7 +57,7 @@ class Stored:
 
     def files(self) -> list[str]:
         """The names of the files; raise if the schema is none of ours, or may not be read."""
-        found = self._run("SELECT to_regclass({})", Literal(f"{_quoted(self.schema)}.{FILES}"))
+        found = self._run("SELECT to_regclass({})", Literal(f"{quoted(self.schema)}.{FILES}"))
         if found[0][0] is None:
             raise ReleaseError(
                 f"there is no release `{self.schema}` in the database, or your role may not see it",
@@ -80,7 +80,7 @@ class Stored:
         query = """
             SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass({}) AND attnum > 0 AND NOT attisdropped
         """
-        return [str(name) for (name,) in self._run(query, Literal(f"{_quoted(self.schema)}.{_quoted(table)}"))]
+        return [str(name) for (name,) in self._run(query, Literal(f"{quoted(self.schema)}.{quoted(table)}"))]
 
     def rows(self, table: str) -> pa.Table:
         """The rows of one table, in any order."""
@@ -121,10 +121,12 @@ def opened(address: Address) -> Iterator[Stored]:
 
 
 @contextmanager
-def making(address: Address, grant: Sequence[str] = ()) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+def making(
+    address: Address, grant: Sequence[str] = (), *, tells: str = "`discreet verify`"
+) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
     """A transaction in which a schema is made: it sees one moment, and all of it is there at its end, or nothing.
 
-    Whoever makes one of the same name waits meanwhile.
+    Whoever makes one of the same name waits meanwhile. `tells` is the command that looks whether it is there.
     """
     schema = address.name
     check_name(schema)
@@ -139,10 +141,10 @@ def making(address: Address, grant: Sequence[str] = ()) -> Iterator[psycopg.Conn
         yield connection
         with translating():
             _grant(connection, schema, grant)
-        _commit(connection)
+        _commit(connection, tells)
 
 
-def _commit(connection: psycopg.Connection[Any]) -> None:
+def _commit(connection: psycopg.Connection[Any], tells: str) -> None:
     try:
         with translating():
             connection.execute("COMMIT")
@@ -150,8 +152,8 @@ def _commit(connection: psycopg.Connection[Any]) -> None:
         if not connection.broken:
             raise
         raise EngineError(
-            "the connection to the server was lost at the last moment: the whole release is there, or nothing of it",
-            hint="`discreet verify` tells which; if it is not there, run the same command again",
+            "the connection to the server was lost at the last moment: all of it is there, or nothing",
+            hint=f"{tells} tells which; if it is not there, run the same command again",
         ) from None
 
 
@@ -236,11 +238,11 @@ def _check_free(connection: psycopg.Connection[Any], schema: str) -> None:
     with translating():
         found = [name for (name,) in connection.execute(query, [schema]).fetchall()]
     if schema.lower().startswith("pg_") or not schema or "\0" in schema:
-        raise InputError(f"`{schema}` cannot be the name of a release", hint="PostgreSQL keeps `pg_…` for itself")
+        raise InputError(f"`{schema}` cannot be the name of a schema", hint="PostgreSQL keeps `pg_…` for itself")
     if schema in found:
         raise ReleaseError(
             f"a schema `{schema}` exists in the database already",
-            hint="a release is never overwritten: choose another name",
+            hint="it is never overwritten: choose another name",
         )
     if found:
         raise ReleaseError(
@@ -286,5 +288,6 @@ def _grant(connection: psycopg.Connection[Any], schema: str, roles: Sequence[str
             connection.execute(SQL("GRANT {} ON {} TO {}").format(SQL(right), what, Identifier(role)))
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQL has it."""
     return '"' + name.replace('"', '""') + '"'

@@ -33,6 +33,8 @@ MEMBER_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE member = 1 ORDE
 UNPUBLISHED_KEYS = """
     SELECT key FROM rows INDEXED BY rows_unpublished CROSS JOIN people USING (id) WHERE published IS NULL ORDER BY id
 """
+KNOWN = "SELECT key, code FROM wanted CROSS JOIN dictionary ON dictionary.col = ? AND dictionary.value = wanted.key"
+TAKEN = "SELECT COUNT(*) FROM wanted CROSS JOIN people ON people.key = wanted.key"
 SHOWN_IN = """
     SELECT wanted.key FROM wanted CROSS JOIN people ON people.key = wanted.key
     JOIN rows ON rows.node = people.node AND rows.id = people.id
@@ -155,16 +157,24 @@ class VaultStore:
         """The codes of distinct values of a column; one that was never seen is given the next."""
         last = self.database.one("SELECT MAX(code) FROM dictionary WHERE col = ?", (column,))[0]
         following = 0 if last is None else last + 1
-        codes: list[int] = []
-        new: list[tuple[int, int, str | None]] = []
-        for text in texts(values):
-            known = self.database.one("SELECT code FROM dictionary WHERE col = ? AND value IS ?", (column, text))
-            if known is None:
-                known = (following + len(new),)
-                new.append((column, known[0], text))
-            codes.append(known[0])
-        self.database.run_many("INSERT INTO dictionary VALUES (?, ?, ?)", new)
-        return np.array(codes, np.int64)
+        found = texts(values)
+        known: dict[str | None, int] = dict(self._wanted(found, KNOWN, (column,)))
+        if missing := self.database.one("SELECT code FROM dictionary WHERE col = ? AND value IS NULL", (column,)):
+            known[None] = missing[0]
+        new = [text for text in found if text not in known]
+        known |= {text: following + at for at, text in enumerate(new)}
+        self.database.run_many("INSERT INTO dictionary VALUES (?, ?, ?)", ((column, known[text], text) for text in new))
+        return np.array([known[text] for text in found], np.int64)
+
+    def _wanted(self, keys: Sequence[str | None], statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """What a statement finds that looks for these texts, which it knows as `wanted`."""
+        database = self.database
+        database.run("CREATE TEMP TABLE IF NOT EXISTS wanted (key TEXT)")
+        database.run("DELETE FROM wanted")
+        database.run_many("INSERT INTO wanted VALUES (?)", ((key,) for key in keys))
+        found = database.rows(statement, values)
+        database.run("DELETE FROM wanted")
+        return found
 
     def values(self, column: int, kind: pa.DataType) -> pa.Array:
         """All values of a column that have been seen, in the order of their codes."""
@@ -173,23 +183,12 @@ class VaultStore:
 
     def taken(self, keys: pa.Array) -> int:
         """How many of these identifiers the vault has already."""
-        run = self.database.run
-        run("CREATE TEMP TABLE IF NOT EXISTS wanted (key TEXT)")
-        run("DELETE FROM wanted")
-        self.database.run_many("INSERT INTO wanted VALUES (?)", ((key,) for key in keys.to_pylist()))
-        found: int = self.database.one("SELECT COUNT(*) FROM wanted CROSS JOIN people ON people.key = wanted.key")[0]
-        run("DELETE FROM wanted")
-        return found
+        [(found,)] = self._wanted(keys.to_pylist(), TAKEN)
+        return int(found)
 
     def shown_in(self, keys: pa.Array, lots: int) -> pa.Array:
         """Those of these identifiers that have rows in so many releases already."""
-        run = self.database.run
-        run("CREATE TEMP TABLE IF NOT EXISTS wanted (key TEXT)")
-        run("DELETE FROM wanted")
-        self.database.run_many("INSERT INTO wanted VALUES (?)", ((key,) for key in keys.to_pylist()))
-        found = [key for (key,) in self.database.rows(SHOWN_IN, (lots,))]
-        run("DELETE FROM wanted")
-        return pa.array(found, pa.string())
+        return pa.array([key for (key,) in self._wanted(keys.to_pylist(), SHOWN_IN, (lots,))], pa.string())
 
     def unpublished_keys(self) -> pa.ChunkedArray:
         """The identifiers of all rows that no release has shown, in the order of their ids."""
@@ -203,19 +202,21 @@ class VaultStore:
         """Carry out what an append changes; `keys` are the identifiers of the new rows, if they have any."""
         database = self.database
         self._place(changes.placed, new, keys)
+        database.run_many("DELETE FROM nodes WHERE id = ?", ((node.id,) for node in changes.nodes))
+        database.run_many("INSERT INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_node, changes.nodes))
+        replaced = (leaf.node for leaf in changes.leaves)
         database.run_many(
-            "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_node, changes.nodes)
+            "DELETE FROM leaves WHERE node = ?", ((node,) for node in (*changes.inner, *changes.gone, *replaced))
         )
-        database.run_many("DELETE FROM leaves WHERE node = ?", ((node,) for node in (*changes.inner, *changes.gone)))
         database.run_many("DELETE FROM nodes WHERE id = ?", ((node,) for node in changes.gone))
         database.set_meta("next_node", max([self.next_node, *(node.id + 1 for node in changes.nodes)]))
         database.run_many(
-            "INSERT OR REPLACE INTO leaves VALUES"
-            " (?1, (SELECT parent FROM nodes WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO leaves VALUES (?1, (SELECT parent FROM nodes WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             map(_leaf, changes.leaves),
         )
+        database.run_many("DELETE FROM roots WHERE stratum = ?", ((str(root.stratum),) for root in changes.roots))
         database.run_many(
-            "INSERT OR REPLACE INTO roots VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO roots VALUES (?, ?, ?, ?, ?)",
             (
                 (str(root.stratum), root.node, packed_box(root.space), packed(root.counts), root.leaves)
                 for root in changes.roots
@@ -231,14 +232,14 @@ class VaultStore:
         people = [(id_, to[id_][0], key) for id_, key in zip(new.ids.tolist(), names, strict=True)]
         points = np.ascontiguousarray(new.points, np.float64)
         rows = [
-            (to[id_][0], id_, to.pop(id_)[1], since, value, point.tobytes())
+            (to[id_][0], id_, int(to.pop(id_)[1]), since, None, value, point.tobytes())
             for id_, since, value, point in zip(
                 *(new.ids.tolist(), new.since.tolist(), new.sensitive.tolist(), points), strict=True
             )
         ]
         self.database.run_many("INSERT INTO people VALUES (?, ?, ?)", people)
-        self.database.run_many("INSERT INTO rows VALUES (?, ?, ?, ?, NULL, ?, ?)", sorted(rows))
-        moved = [(id_, node, member) for id_, (node, member) in to.items()]
+        self.database.run_many("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", sorted(rows))
+        moved = [(id_, node, int(member)) for id_, (node, member) in to.items()]
         self.database.run_many(
             "UPDATE rows SET node = ?2, member = ?3 WHERE node = (SELECT node FROM people WHERE id = ?1) AND id = ?1",
             moved,

@@ -1,0 +1,174 @@
+"""A private schema that several people read and change, statement by statement, one writer after the other.
+
+Whoever writes holds a lock of the server for as long as a whole command takes; others wait for it, and the server lets
+go of it when the connection ends, however it does. A statement has `?`, or `?1`, `?2` and so on, where values stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+import psycopg
+from psycopg.sql import SQL, Composable, Identifier, Literal
+
+from discreet.engines.address import Address
+from discreet.engines.postgres.engine import connected
+from discreet.engines.postgres.errors import translating
+from discreet.engines.postgres.store import LOCK, making, quoted
+from discreet.errors import EngineError
+
+PART = 100_000  # rows that are read at a time, where they are many
+MINUTES = 10  # that a writer waits for the one before
+PLAIN = re.compile(r"INSERT INTO (\w+) VALUES \(\?(?:, \?)*\)")  # rows that can be copied in as they are
+VALUE = re.compile(r"\?(\d*)")
+SETTINGS = {
+    "lock_timeout": f"{MINUTES}min",
+    "idle_in_transaction_session_timeout": "0",  # between two statements rows are computed with, or files written
+    "synchronous_commit": "on",  # a commit is on disk, whatever the server does by default
+}
+RIGHTS = """
+    SELECT DISTINCT COALESCE(r.rolname::text, 'PUBLIC') FROM (
+        SELECT nspowner AS owner, nspacl AS rights FROM pg_namespace WHERE nspname = %(schema)s
+        UNION ALL SELECT n.nspowner, c.relacl FROM pg_class c
+        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
+        UNION ALL SELECT n.nspowner, a.attacl FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
+    ) AS all_of_it, aclexplode(rights) AS a LEFT JOIN pg_roles r ON r.oid = a.grantee WHERE a.grantee <> owner
+    ORDER BY 1
+"""  # who has rights in a schema, but for its owner
+
+
+def create(address: Address, statements: Iterable[str], then: Callable[[Ledger], None]) -> None:
+    """Make a schema of tables that only its owner can read, all at once or not at all; `then` fills them."""
+    with making(address, tells="`discreet vault status`") as connection:
+        ledger = Ledger(address, connection)
+        for statement in statements:
+            ledger.run(statement)
+        then(ledger)
+
+
+def opened(address: Address) -> Ledger:
+    """A connection to a schema of tables that is there."""
+    connection = connected(address.url, write=True)
+    try:
+        return Ledger(address, connection)
+    except BaseException:
+        connection.close()
+        raise
+
+
+class Ledger:
+    """An open connection to such a schema."""
+
+    def __init__(self, address: Address, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self.schema, self._connection = address.name, connection
+        settings = {**SETTINGS, "search_path": f"{quoted(self.schema)}, pg_temp"}  # behind those of the server
+        with translating():
+            for name, value in settings.items():
+                connection.execute("SELECT pg_catalog.set_config(%s, %s, false)", [name, value])
+        connection.prepare_threshold = 5  # the same few statements are run over and over
+
+    def may_be_read(self) -> bool | None:
+        """Whether the role that connects may read the schema; None if there is none of that name."""
+        query = "SELECT has_schema_privilege(oid, 'USAGE') FROM pg_namespace WHERE nspname = ?"
+        found = self.one(query, (self.schema,))
+        return None if found is None else bool(found[0])
+
+    def has(self, table: str) -> bool:
+        return bool(self.one("SELECT to_regclass(?) IS NOT NULL", (f"{quoted(self.schema)}.{quoted(table)}",))[0])
+
+    def others(self) -> list[str]:
+        """Who may read or change something of it beside its owner."""
+        with translating():
+            return [str(name) for (name,) in self._connection.execute(RIGHTS, {"schema": self.schema}).fetchall()]
+
+    def lock(self) -> None:
+        """Wait until nobody else writes, and keep all others waiting."""
+        with translating():
+            self._connection.execute(SQL("SELECT pg_advisory_lock({})").format(self._key))
+
+    def unlock(self) -> None:
+        with suppress(psycopg.Error):  # a connection that is gone holds no lock
+            self._connection.execute(SQL("SELECT pg_advisory_unlock({})").format(self._key))
+
+    @property
+    def _key(self) -> Composable:
+        return SQL("hashtextextended({}, {})").format(Literal(f"writer of {self.schema}"), Literal(LOCK))
+
+    def begin(self, *, snapshot: bool = False) -> None:
+        """Begin a transaction; what a `snapshot` reads is of one moment."""
+        with translating():
+            self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if snapshot else "BEGIN")
+
+    def commit(self) -> None:
+        try:
+            with translating():
+                self._connection.execute("COMMIT")
+        except EngineError:
+            if not self._connection.broken:
+                raise
+            raise EngineError(
+                "the connection to the server was lost at the last moment: all of it was done, or nothing",
+                hint="`discreet vault status` tells which; if it was not, run the same command again",
+            ) from None
+
+    def rollback(self) -> None:
+        """Undo what was begun and not committed, if there is any."""
+        if self._connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            with suppress(psycopg.Error):
+                self._connection.execute("ROLLBACK")
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        return self._found(statement, values).fetchall()
+
+    def one(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """The only row there is, or None."""
+        return self._found(statement, values).fetchone()
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> None:
+        self._found(statement, values)
+
+    def _found(self, statement: str, values: Sequence[Any]) -> psycopg.Cursor[tuple[Any, ...]]:
+        with translating():
+            return self._connection.execute(_written(statement), _given(statement, values), binary=True)
+
+    def parts(self, statement: str) -> Iterator[list[Any]]:
+        """All rows, some at a time; none is empty."""
+        with (
+            translating(),
+            self._connection.transaction(),
+            self._connection.cursor("discreet_parts", binary=True) as cursor,
+        ):
+            cursor.execute(_written(statement))
+            while part := cursor.fetchmany(PART):
+                yield part
+
+    def run_many(self, statement: str, values: Iterable[Sequence[Any]]) -> None:
+        plain = PLAIN.fullmatch(statement)
+        with translating(), self._connection.cursor() as cursor:
+            if plain is None:
+                cursor.executemany(_written(statement), [_given(statement, each) for each in values])
+                return
+            with cursor.copy(SQL("COPY {} FROM STDIN").format(Identifier(plain[1]))) as copy:
+                for each in values:
+                    copy.write_row(each)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@lru_cache
+def _written(statement: str) -> SQL:
+    """A statement as the driver takes it."""
+    numbered = "?1" in statement
+    return SQL(VALUE.sub(r"%(v\1)s" if numbered else "%s", statement.replace("%", "%%")))
+
+
+def _given(statement: str, values: Sequence[Any]) -> Any:
+    if "?1" in statement:
+        return {f"v{number}": value for number, value in enumerate(values, start=1)}
+    return tuple(values) or None

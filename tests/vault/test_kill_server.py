@@ -1,0 +1,122 @@
+"""A vault in a server, where the server or the steward is killed for real: all of an act is done, or nothing of it.
+
+The postmaster with all that it started, the backend, or the process of the steward, in turn. DISCREET_KILLS=50 kills 100
+times.
+"""
+
+import os
+from random import Random
+from threading import Thread
+from time import monotonic, sleep
+
+import pytest
+
+import discreet
+from discreet import Vault
+from discreet.errors import DiscreetError
+from server import Server
+from vault.kills import killed
+from vault.steward import inspect, left_in, people, policy
+
+MOMENTS = int(os.environ.get("DISCREET_KILLS", "3"))  # of each act
+NEW = 40  # rows of an append
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A server that nobody else needs, with a vault that has a release; in a process that is warm."""
+    server = Server()
+    try:
+        url = f"{server.make().url()}#vault"
+        with Vault.create(url, policy()) as vault:
+            vault.append(people(60))
+            vault.release(tmp_path / "000")
+        yield server, url, tmp_path
+    finally:
+        server.stop()
+
+
+def interrupted(server, act, after, moment):
+    """Kill somebody some seconds after an act began; whether the act had ended well."""
+    if moment % 3 == 2:
+        return killed(act, after)
+    told = []
+
+    def outcome():
+        try:
+            act()
+        except DiscreetError as error:
+            told.append(error)
+        else:
+            told.append(None)
+
+    thread = Thread(target=outcome, daemon=True)
+    thread.start()
+    sleep(after)
+    server.interrupt(backend=moment % 3 == 1)
+    thread.join(120)
+    assert len(told) == 1, "the act does not end, or ends with an error of another kind"
+    return told == [None]
+
+
+def names(start, rows=NEW):
+    return [f"nemo {i}" for i in range(start, start + rows)]
+
+
+def test_append_is_whole_or_nothing_in_a_server(place):
+    server, url, _ = place
+    chance, there, done = Random(1), names(0, 60), 0  # noqa: S311
+
+    def append(start):
+        with Vault.open(url) as vault:
+            vault.append(people(NEW, start=start))
+
+    begun = monotonic()
+    append(1_000)
+    lasts, there = monotonic() - begun, there + names(1_000)
+    for moment in range(MOMENTS):
+        start = 10_000 + 100 * moment
+        well = interrupted(server, lambda start=start: append(start), chance.uniform(0.1, 1.1) * lasts, moment)
+        with Vault.open(url) as vault:
+            whole = vault.status().rows != len(there)
+        assert whole or not well, "it said that all was well, and nothing is there"
+        if not whole:
+            append(start)
+        there += names(start)
+        inspect(url, names=there)
+        done += whole
+        lasts *= 0.85 if whole else 1.1  # so that kills come early and late, however busy the machine is
+    print(f"append killed {MOMENTS} times: {done} times all of it was there, {MOMENTS - done} times nothing")
+
+
+def test_release_is_whole_or_nothing_in_a_server(place):
+    server, url, folder = place
+    chance, made = Random(2), 0  # noqa: S311
+
+    def append(number):
+        with Vault.open(url) as vault:
+            vault.append(people(NEW, start=1_000 * number))
+
+    def release(number):
+        with Vault.open(url) as vault:
+            vault.release(folder / f"{number:03}")
+
+    append(1)
+    begun = monotonic()
+    release(1)
+    lasts = monotonic() - begun
+    for number in range(2, MOMENTS + 2):
+        append(number)
+        well = interrupted(server, lambda number=number: release(number), chance.uniform(0.1, 1.1) * lasts, number)
+        with Vault.open(url) as vault:
+            listed = [made.path.name for made in vault.status().releases]
+        whole = (folder / f"{number:03}").exists()
+        assert whole or not well
+        assert left_in(folder) == listed, "a hidden folder is left, or a release has no record"
+        if not whole:
+            release(number)
+        inspect(url)
+        made += whole
+        lasts *= 0.85 if whole else 1.1
+    assert discreet.audit([folder / name for name in left_in(folder)]).ok
+    print(f"release killed {MOMENTS} times: {made} times it was there, {MOMENTS - made} times nothing of it")
