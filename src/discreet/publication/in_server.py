@@ -105,6 +105,7 @@ def _make(connection: Any, address: Address, private: Counted, drafted: Draft) -
         private.engine.written(private.select(names, present=present(policy))),
         pa.schema([pa.field(name, private[name].type) for name in names]),
         by=policy.sensitive_column,
+        missing=drafted.sensitive.missing,
         group=drafted.group,
         plan=(runs.firsts, runs.groups, runs.steps),
     )

@@ -35,29 +35,30 @@ def assign(
     columns: pa.Schema,
     *,
     by: str,
+    missing: bool,
     group: str,
     plan: tuple[npt.NDArray[np.integer[Any]], ...],
 ) -> Postgres:
     """An engine that knows the rows of a query as `assigned`, with these columns and a `group`, numbered from 1.
 
-    The `plan` has, of every run, its first place among the rows sorted `by` a column (missing values last), from 0; the
-    group of that place, from 0; and by how much the group grows from place to place.
+    The `plan` has, of every run, its first place among the rows sorted `by` a column (`missing` values last, if it has
+    any), from 0; the group of that place, from 0; and by how much the group grows from place to place.
     """
     place, number, key, run = (fresh(name, [*columns.names, group]) for name in ("place", "number", "key", "run"))
-    texts = pa.types.is_string(columns.field(by).type)  # which a server may keep in another encoding
+    chance = SQL("sha256({key} || int8send({number}))").format(key=_named(key), number=_named(number))
     statement = SQL(
         "CREATE TEMPORARY TABLE {assigned} ON COMMIT DROP AS SELECT {shown},"
         " (%(groups)s::integer[])[{run}]"
         " + (%(steps)s::integer[])[{run}] * ({place} - (%(firsts)s::bigint[])[{run}])::integer AS {group}"
         " FROM (SELECT *, width_bucket({place}, %(firsts)s::bigint[]) AS {run} FROM (SELECT {shown},"
-        " row_number() OVER (ORDER BY {order} NULLS LAST, sha256({key} || int8send({number}))) AS {place}"
+        " row_number() OVER (ORDER BY {order}) AS {place}"
         " FROM (SELECT {typed}, row_number() OVER () AS {number}, {drawn} AS {key} FROM ({rows}) AS as_they_are)"
         " AS typed) AS ranked) AS placed"
     ).format(
         assigned=_named(ASSIGNED),
         shown=SQL(", ").join(map(_named, columns.names)),
         typed=SQL(", ").join(_typed(field) for field in columns),
-        order=SQL("convert_to({}, 'UTF8')" if texts else "{}").format(_named(by)),
+        order=_order(columns.field(by), chance, missing=missing),
         drawn=SQL(KEY),
         group=_named(group),
         place=_named(place),
@@ -73,6 +74,19 @@ def assign(
         counted = SQL(", ").join(map(Identifier, (by, group)))  # so that the server sorts what is too much to hash
         connection.execute(SQL("ANALYZE {} ({})").format(Identifier("pg_temp", ASSIGNED), counted))
     return Postgres(connection, {"assigned": ("pg_temp", ASSIGNED)})
+
+
+def _order(field: pa.Field, chance: Composable, *, missing: bool) -> Composable:
+    """By value, and rows of one value by chance.
+
+    Where it can be done, both are one text of bytes, of which the server compares the first eight at once; a whole
+    number is in the order of its bytes if its sign is turned.
+    """
+    if not missing and type_in_server(field.name, field.type) in {"smallint", "integer"}:
+        return SQL("int4send({}::integer # (-2147483648)) || {}").format(_named(field.name), chance)
+    texts = pa.types.is_string(field.type)  # which a server may keep in another encoding
+    value = SQL("convert_to({}, 'UTF8')" if texts else "{}").format(_named(field.name))
+    return SQL("{} NULLS LAST, {}").format(value, chance)
 
 
 def shuffled(rows: exp.Select, group: str, name: str) -> exp.Select:
