@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.policy import Policy
     from discreet.publication.publish import publish
     from discreet.release import open_release, verify
-    from discreet.release.database import dump, load
+    from discreet.release.database.move import dump, load
     from discreet.report.make import report
     from discreet.table import inspect, read
     from discreet.vault.vault import Vault
@@ -49,9 +49,9 @@ _HOMES = {
     "attack": "discreet.audit.attacked",
     "audit": "discreet.audit",
     "compare": "discreet.comparison",
-    "dump": "discreet.release.database",
+    "dump": "discreet.release.database.move",
     "inspect": "discreet.table",
-    "load": "discreet.release.database",
+    "load": "discreet.release.database.move",
     "metrics": "discreet.audit.metrics",
     "open_release": "discreet.release",
     "pool": "discreet.learn.pool",

@@ -18,7 +18,7 @@ from discreet.engines.postgres.engine import connected
 from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalError
 from discreet.partition.histogram.runs import Runs
 from discreet.publication import in_server
-from discreet.release import database as database_
+from discreet.release.database import tables
 from discreet.table import database as table_database
 from discreet.table.read import counted
 
@@ -379,14 +379,14 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_tables_are_verified_in_the_server(patients, fault, monkeypatch):
     """A fault that is planted while the release is made stops it."""
-    inner = database_.check_tables if fault != "break a key" else store.complete
+    inner = tables.check_tables if fault != "break a key" else store.complete
 
     def planted(first, *more):
         connection = getattr(first, "_connection", first)
         connection.execute(FAULTS[fault])
         inner(first, *more)
 
-    monkeypatch.setattr(*((store, "complete") if fault == "break a key" else (database_, "check_tables")), planted)
+    monkeypatch.setattr(*((store, "complete") if fault == "break a key" else (tables, "check_tables")), planted)
     with pytest.raises(DiscreetError, match=fault):
         published(patients, WAYS["deal"])
     assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []

@@ -34,7 +34,8 @@ from discreet.publication.group import by_partition
 from discreet.publication.prepare import prepare
 from discreet.publication.publish import draft, promise_of
 from discreet.release import Release
-from discreet.release.database import finish, of_tables, open_stored
+from discreet.release.database.release import open_stored
+from discreet.release.database.tables import finish, of_tables
 from discreet.release.layouts.file import named
 from discreet.release.rows import ascending
 from discreet.release.verify.tables import CAN

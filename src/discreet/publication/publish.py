@@ -34,7 +34,7 @@ from discreet.publication.holdout import parted
 from discreet.publication.prepare import nothing, prepare, promised
 from discreet.publication.source import opened_under, opened_with
 from discreet.release import FORMAT, Release
-from discreet.release.database import check_place, put
+from discreet.release.database.move import check_place, put
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import Promise
 from discreet.release.write import Extend, Watch, free, write

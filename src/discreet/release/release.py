@@ -210,7 +210,7 @@ def open_release(path: str | Path | Address, *, release: str | None = None, memo
     """
     address = Address.of(path, release)
     if address is not None:
-        from discreet.release.database import open_stored
+        from discreet.release.database.release import open_stored
 
         return open_stored(address, memory_limit=memory_limit)
     if release is not None:

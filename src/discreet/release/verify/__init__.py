@@ -75,7 +75,7 @@ def verify(path: str | Path | Address, *, earlier: Sequence[str | Path] = ()) ->
     """
     address = Address.of(path)
     if address is not None:
-        from discreet.release.database import in_folder
+        from discreet.release.database.files import in_folder
 
         with in_folder(address) as folder:
             return replace(verify(folder, earlier=earlier), path=Path(str(address)))
