@@ -1,7 +1,8 @@
 """A private schema that several people read and change, statement by statement, one writer after the other.
 
 Whoever writes holds a lock of the server for as long as a whole command takes; others wait for it, and the server lets
-go of it when the connection ends, however it does. A statement has `?`, or `?1`, `?2` and so on, where values stand.
+go of it when the connection ends, however it does. A statement has `?`, or `?1`, `?2` and so on, where values stand;
+the types of tables are named as in SQLite.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ PART = 100_000  # rows that are read at a time, where they are many
 MINUTES = 10  # that a writer waits for the one before
 PLAIN = re.compile(r"INSERT INTO (\w+) VALUES \(\?(?:, \?)*\)")  # rows that can be copied in as they are
 VALUE = re.compile(r"\?(\d*)")
+TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea"}
+TYPE = re.compile(rf"\b({'|'.join(TYPES)})\b")
 SETTINGS = {
     "lock_timeout": f"{MINUTES}min",
     "idle_in_transaction_session_timeout": "0",  # between two statements rows are computed with, or files written
@@ -165,6 +168,8 @@ class Ledger:
 def _written(statement: str) -> SQL:
     """A statement as the driver takes it."""
     numbered = "?1" in statement
+    if "CREATE" in statement:
+        statement = TYPE.sub(lambda found: TYPES[found[0]], statement)
     return SQL(VALUE.sub(r"%(v\1)s" if numbered else "%s", statement.replace("%", "%%")))
 
 

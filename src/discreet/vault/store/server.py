@@ -6,7 +6,6 @@ whoever is killed, and its lock lets one command write at a time: the next one w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -19,7 +18,7 @@ from discreet.vault.store.schema import check_version, statements, version
 
 KIND, VERSION = "kind", "version"  # what is noted of a vault, as a file has it in its header
 VAULT = "discreet vault"
-# What statements are in the words of the server; and the types of tables. What may be anything has a column per kind.
+# What statements are in the words of the server. What may be anything has a column for each kind of it.
 WORDS = {
     "(key TEXT PRIMARY KEY, value)": "(key TEXT PRIMARY KEY, number INTEGER, word TEXT, content BLOB)",
     " WITHOUT ROWID": "",
@@ -29,7 +28,6 @@ WORDS = {
     "WHERE changed": "WHERE changed <> 0",
     "WHERE waiting": "WHERE waiting <> 0",
 }
-TYPES = {"TEXT": 'text COLLATE "C"', "INTEGER": "bigint", "REAL": "double precision", "BLOB": "bytea"}
 KINDS = {int: "number", str: "word", bytes: "content"}
 
 
@@ -171,8 +169,6 @@ def written(statement: str) -> str:
     """A statement of the file in the words of the server."""
     for words, instead in WORDS.items():
         statement = statement.replace(words, instead)
-    if "CREATE" in statement:
-        statement = re.sub(rf"\b({'|'.join(TYPES)})\b", lambda found: TYPES[found[0]], statement)
     return statement
 
 
