@@ -19,7 +19,7 @@ from psycopg.sql import SQL, Composable, Identifier, Literal
 from discreet.engines.address import Address
 from discreet.engines.postgres.engine import connected
 from discreet.engines.postgres.errors import translating
-from discreet.engines.postgres.store import LOCK, making, quoted
+from discreet.engines.postgres.store import LOCK, making, others, quoted
 from discreet.errors import EngineError
 
 PART = 100_000  # rows that are read at a time, where they are many
@@ -33,16 +33,6 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "0",  # between two statements rows are computed with, or files written
     "synchronous_commit": "on",  # a commit is on disk, whatever the server does by default
 }
-RIGHTS = """
-    SELECT DISTINCT COALESCE(r.rolname::text, 'PUBLIC') FROM (
-        SELECT nspowner AS owner, nspacl AS rights FROM pg_namespace WHERE nspname = %(schema)s
-        UNION ALL SELECT n.nspowner, c.relacl FROM pg_class c
-        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
-        UNION ALL SELECT n.nspowner, a.attacl FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
-    ) AS all_of_it, aclexplode(rights) AS a LEFT JOIN pg_roles r ON r.oid = a.grantee WHERE a.grantee <> owner
-    ORDER BY 1
-"""  # who has rights in a schema, but for its owner
 
 
 def create(address: Address, statements: Iterable[str], then: Callable[[Ledger], None]) -> None:
@@ -86,8 +76,7 @@ class Ledger:
 
     def others(self) -> list[str]:
         """Who may read or change something of it beside its owner."""
-        with translating():
-            return [str(name) for (name,) in self._connection.execute(RIGHTS, {"schema": self.schema}).fetchall()]
+        return sorted("PUBLIC" if name is None else name for name in others(self._connection, self.schema))
 
     def lock(self) -> None:
         """Wait until nobody else writes, and keep all others waiting."""

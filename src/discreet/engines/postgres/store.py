@@ -30,8 +30,10 @@ OTHERS = """
         SELECT nspowner AS owner, nspacl AS rights FROM pg_namespace WHERE nspname = %(schema)s
         UNION ALL SELECT c.relowner, c.relacl FROM pg_class c
         JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
-    ) AS all_of_it, aclexplode(rights) AS a JOIN pg_roles r ON r.oid = a.grantee WHERE a.grantee <> owner
-"""  # who has rights in a schema, but for its owner
+        UNION ALL SELECT c.relowner, o.attacl FROM pg_attribute o JOIN pg_class c ON c.oid = o.attrelid
+        JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %(schema)s
+    ) AS all_of_it, aclexplode(rights) AS a LEFT JOIN pg_roles r ON r.oid = a.grantee WHERE a.grantee <> owner
+"""
 PART = 16 << 20  # bytes of a file that are one row
 ISOLATION = "REPEATABLE READ"
 LOCK = 0x64697363726565  # tells our locks from those of others
@@ -279,13 +281,19 @@ def _link(run: Callable[..., None], schema: str, link: Link) -> None:
 def _grant(connection: psycopg.Connection[Any], schema: str, roles: Sequence[str]) -> None:
     """SELECT for some roles, and nothing for everybody else, whatever the database grants by default."""
     parts = [part.format(Identifier(schema)) for part in (SQL("SCHEMA {}"), SQL("ALL TABLES IN SCHEMA {}"))]
-    others = connection.execute(OTHERS, {"schema": schema}).fetchall()
-    for who in (SQL("PUBLIC"), *(Identifier(name) for (name,) in others)):
+    named = [Identifier(name) for name in others(connection, schema) if name is not None]
+    for who in (SQL("PUBLIC"), *named):
         for what in parts:
             connection.execute(SQL("REVOKE ALL ON {} FROM {}").format(what, who))
     for role in roles:
         for right, what in zip(("USAGE", "SELECT"), parts, strict=True):
             connection.execute(SQL("GRANT {} ON {} TO {}").format(SQL(right), what, Identifier(role)))
+
+
+def others(connection: psycopg.Connection[Any], schema: str) -> list[str | None]:
+    """Who has rights to a schema, its tables or their columns beside the owner; None is everybody."""
+    with translating():
+        return [name for (name,) in connection.execute(OTHERS, {"schema": schema}).fetchall()]
 
 
 def quoted(name: str) -> str:
