@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -26,9 +25,8 @@ from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.postgres.dialect import Dialect
 from discreet.engines.postgres.errors import translating
-from discreet.engines.postgres.files import copied_out, schema_of
+from discreet.engines.postgres.files import copied_out, fetched
 from discreet.errors import EngineError, InputError, InternalError
-from discreet.values.columns import WIDE
 from discreet.values.written import PLAIN, Csv
 
 OLDEST = 140_000  # the server's version
@@ -131,7 +129,7 @@ class Postgres:
             query = self.written(query)
         with self._lock, translating():
             cursor = self._connection.execute(sql.SQL(query), binary=True)
-            return _arrow(cursor)
+            return fetched(cursor)
 
     def copied(self, query: exp.Expr) -> pa.Table:
         """The rows of a query that are many."""
@@ -278,29 +276,3 @@ def check_name(name: str) -> None:
 def _named(name: str, query: exp.Expr, *, keep: bool) -> exp.CTE:
     alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
     return exp.CTE(this=query, alias=alias, materialized=keep)
-
-
-def _arrow(cursor: psycopg.Cursor[tuple[Any, ...]]) -> pa.Table:
-    rows = cursor.fetchall()
-    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in cursor.description or ()]
-    schema = schema_of(cursor, columns, _unbounded)
-    return pa.Table.from_arrays(
-        [pa.array(_fitting(column, field.type), field.type) for column, field in zip(columns, schema, strict=True)],
-        schema=schema,
-    )
-
-
-def _unbounded(values: list[Any]) -> pa.DataType:
-    """The type of numbers of any length, which the server computes sums in."""
-    whole = all(value is None or (value.is_finite() and value == value.to_integral_value()) for value in values)
-    return WIDE if whole else pa.float64()
-
-
-def _fitting(column: list[Any], type_: pa.DataType) -> list[Any]:
-    if pa.types.is_floating(type_):
-        return [None if value is None else float(value) for value in column]
-    if pa.types.is_string(type_):
-        return [None if value is None else str(value) for value in column]
-    if pa.types.is_decimal(type_):
-        return [None if value is None else Decimal(value) for value in column]
-    return column

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any
 
 import psycopg
@@ -16,6 +17,7 @@ from pyarrow import csv
 
 from discreet.engines.postgres.dialect import arrow_type, type_in_server
 from discreet.errors import InputError
+from discreet.values.columns import WIDE
 
 ROWS = 65_536  # that are written at once
 PADDED = 1042  # the type char(n), whose blanks at the end mean nothing
@@ -46,6 +48,33 @@ def schema_of(
         else:
             fields.append(pa.field(column.name, arrow_type(column.name, name, modifier, kind)))
     return pa.schema(fields)
+
+
+def fetched(cursor: psycopg.Cursor[tuple[Any, ...]]) -> pa.Table:
+    """The rows that a cursor has found, where they are few."""
+    rows = cursor.fetchall()
+    columns = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in cursor.description or ()]
+    schema = schema_of(cursor, columns, _unbounded)
+    return pa.Table.from_arrays(
+        [pa.array(_fitting(column, field.type), field.type) for column, field in zip(columns, schema, strict=True)],
+        schema=schema,
+    )
+
+
+def _unbounded(values: list[Any]) -> pa.DataType:
+    """The type of numbers of any length, which the server computes sums in."""
+    whole = all(value is None or (value.is_finite() and value == value.to_integral_value()) for value in values)
+    return WIDE if whole else pa.float64()
+
+
+def _fitting(column: list[Any], type_: pa.DataType) -> list[Any]:
+    if pa.types.is_floating(type_):
+        return [None if value is None else float(value) for value in column]
+    if pa.types.is_string(type_):
+        return [None if value is None else str(value) for value in column]
+    if pa.types.is_decimal(type_):
+        return [None if value is None else Decimal(value) for value in column]
+    return column
 
 
 def described_as(connection: psycopg.Connection[tuple[Any, ...]], query: str) -> pa.Schema:
