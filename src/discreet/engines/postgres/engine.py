@@ -147,7 +147,7 @@ class Postgres:
         """Make a table of the rows of a query, in their order; inside a transaction.
 
         Rows that are to be in order anyway are counted in that order: the server takes groups of few rows for fewer
-        than they are, would hash them, and sort what it has hashed, which takes three times as long.
+        than they are, and would hash them first, and sort what it has hashed.
         """
         statement = sql.SQL("CREATE TABLE {} AS ").format(sql.Identifier(schema, name))
         hashed = "off" if query.args.get("order") else "on"
