@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.audit.attacks.order import attack, blind
+from discreet.audit.attacks.order import attack, blind, rearranged
 from discreet.audit.files import read_tables
 from discreet.audit.metrics import metrics
 from discreet.errors import InputError
@@ -181,6 +181,21 @@ def test_order_attack_finds_rows_left_in_the_order_of_values(people, tmp_path):
     pq.write_table(qit.take(order), release.file("qit"))
     assert max(links.recovered(truth(release, people)) for links in attack(release)) == 1.0
     assert not release.verify().ok
+
+
+def test_sorted_files_keep_no_order(people, tmp_path):
+    """Where values follow age, sorting links better than guessing; sorting anew does so as well, but finds no leak."""
+    age = np.random.default_rng(9).permutation(ROWS) * 20 // ROWS + people["salary"].to_numpy()
+    follows = people.set_column(1, "age", pa.array(age.astype(np.int32)))
+    release = publish(follows, policy("anatomize"), to=tmp_path / "follows", seed=1)
+    real = truth(release, follows)
+    kept, anew = (max(links.recovered(real) for links in find(release)) for find in (attack, rearranged))
+    assert blind(release) + 0.1 < kept <= anew
+    leaking = leaked(people, tmp_path, order=1)
+    kept, anew = (
+        max(links.recovered(truth(leaking, people)) for links in find(leaking)) for find in (attack, rearranged)
+    )
+    assert kept > 0.8 > 3 * anew
 
 
 def unshuffled(draft):

@@ -7,21 +7,21 @@ import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Rate
 from discreet.audit.guessing.guesses import Flags, Floats, Guesses, Ints, may_guess, score
-from discreet.audit.guessing.model import Model, Singles, fit, jointly
+from discreet.audit.guessing.model import FITTED, Model, Singles, fit, jointly
 from discreet.audit.metrics.truth import places
 from discreet.errors import InputError
 from discreet.release import Release
 from discreet.values.coded import Coded, combined
 
-HALVES = 2
+FOLDS = {False: 6, True: 2}  # of the truth; of many people, who learns of one half learns as much as of more
 AT_ONCE = 1 << 23  # numbers
 
 
 def without(release: Release, values: pa.Array, given: Given) -> Rate | None:
     """How often a model of the population guesses those of the truth rightly, without the release; None of nobody.
 
-    If no population is given, it is one half of the truth for the other, in turns: nobody is guessed by a model that
-    has seen them.
+    If no population is given, it is the rest of the truth for each part of it, in turns: nobody is guessed by a model
+    that has seen them.
     """
     truth = given.scores()
     found = score(release, _guessed(release, values, truth, given.population), truth)
@@ -41,11 +41,12 @@ def _guessed(release: Release, values: pa.Array, people: pa.Table, population: p
     held, may = known_values(release, values, others), may_guess(release, values)
     names = release.promise.quasi
     asked, learned = jointly([[people[name] for name in names], [others[name] for name in names]])
-    half = np.random.default_rng(0).permutation(len(people)) % HALVES
+    folds = FOLDS[len(people) >= 2 * FITTED] if population is None else 1
+    fold = np.random.default_rng(0).permutation(len(people)) % folds
     best, sure = np.zeros(len(people), np.int64), np.zeros(len(people))
     model = None if population is None else _of(learned, held, held >= 0, values)
-    for turn in range(HALVES):
-        test, train = half == turn, (half != turn) & (held >= 0) if population is None else held >= 0
+    for turn in range(folds):
+        test, train = fold == turn, (fold != turn) & (held >= 0) if population is None else held >= 0
         if test.any() and train.any():
             used = model or _of(learned, held, train, values)
             look, first = combined([each.codes[test] for each in asked])
