@@ -19,8 +19,8 @@ import os
 import tempfile
 import time
 import warnings
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
-from discreet.audit.attacks import run_attacks
-from discreet.audit.attacks.attack import Given, Success
+from discreet.audit.attacks import ATTACKS, run_attacks
+from discreet.audit.attacks.attack import Failed, Given, Success
 from discreet.publication.publish import grouped
 from discreet.values.random import RandomSource
 
@@ -95,38 +95,73 @@ def attacked(name: str, method: str, table: pa.Table, folder: Path) -> None:
         print(f"{name} {method:<10}{others}; {time.process_time() - start:.0f} s of the processors", flush=True)
 
 
+FITTED = "anatomy, fitted cuts"
 WAYS: Mapping[str, dict[str, Any]] = {
     "anatomy by local": {},
     "anatomy by anatomize": {"partition": "anatomize"},
+    FITTED: {"options": {"cuts": "fitted"}},  # the only one whose cuts minimality can play again
     "full permutation": {"publication": "full_permutation", "partition": "cluster"},
     "generalization": {"publication": "generalization", "options": {"cuts": "fitted"}},
 }
+FINDERS = ("composition", "linkage", "presence")  # of people, by what they are given: related to nothing only below
+
+
+def people(seed: int, rows: int) -> pa.Table:
+    """People whose values go with nothing."""
+    chance = np.random.default_rng(seed)
+    columns = {"age": chance.integers(20, 80, rows), "town": chance.choice([*"abcdef"], rows)}
+    return pa.table({**columns, "value": chance.integers(1, 21, rows)})
+
+
+def tried(seed: int, rows: int, names: list[str] | None, place: Path) -> Iterator[tuple[str, Success | Failed]]:
+    """What every attack comes to where there is nothing to find, each with the way of publishing.
+
+    Values go with nothing. For those who find people by what they are given, that goes with nothing, too: the other
+    release has the same people with other values, and a public table looks for its people in one box that holds all.
+    """
+    wanted = [name for name in names or ATTACKS if name in ATTACKS]
+    table, others = people(seed, rows), people(10_000 + seed, rows)
+    for way, method in WAYS.items():
+        release = discreet.publish(table, policy(table, 4, **method), to=place / way, seed=seed)
+        alone = [name for name in wanted if name not in FINDERS and (name == "minimality" or way != FITTED)]
+        yield from ((way, each) for each in run_attacks(release, Given.read(release, truth=table), alone))
+    if "composition" in wanted:
+        apart = table.add_column(0, "number", pa.array(np.arange(rows)))
+        redrawn = apart.set_column(apart.column_names.index("value"), "value", others["value"])
+        one, other = (
+            discreet.publish(each, policy(each, 4, partition="anatomize"), to=place / str(at), seed=seed + at)
+            for at, each in enumerate((apart, redrawn))
+        )
+        given = Given.read(one, truth=apart, others=[other])
+        yield from (("with other values", each) for each in run_attacks(one, given, ["composition"]))
+    found = [name for name in wanted if name in FINDERS[1:]]
+    rules = discreet.Policy(
+        quasi=["age", "town"], sensitive="value", guarantee={"k": rows}, publication="generalization"
+    )
+    box = discreet.publish(table, rules, to=place / "box", seed=seed)
+    given = Given.read(box, truth=table, holdout=others, public=pa.concat_tables([table, others]))
+    yield from (("all in one box", each) for each in run_attacks(box, given, found))
 
 
 def unrelated(seeds: int, rows: int, names: list[str] | None) -> None:
-    """Print for every attack how often its interval holds the blind guesser, on tables without any relation."""
+    """Print for every attack how often its interval holds the blind guesser, where there is nothing to find."""
     held: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    failed: Counter[str] = Counter()
     for seed in range(seeds):
-        chance = np.random.default_rng(seed)
-        table = pa.table(
-            {
-                "age": chance.integers(20, 80, rows),
-                "town": chance.choice([*"abcdef"], rows),
-                "value": chance.integers(1, 21, rows),
-            }
-        )
-        for way, method in WAYS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                release = discreet.publish(table, policy(table, 4, **method), to=Path(folder) / "r", seed=seed)
-                for each in run_attacks(release, Given.read(release, truth=table), names):
-                    if isinstance(each, Success):
-                        held[way, each.name].append(each.attacker.holds(each.blind.share))
+        with tempfile.TemporaryDirectory() as folder:
+            for way, each in tried(seed, rows, names, Path(folder)):
+                if isinstance(each, Success):
+                    held[way, each.name].append(each.attacker.holds(each.blind.share))
+                elif each.kind == "could not run":
+                    failed[f"{way}: {each.name} could not run, {each.why}"] += 1
         if (seed + 1) % 10 == 0 or seed + 1 == seeds:
-            print(f"{seed + 1} tables of {rows} rows", flush=True)
-            for (way, name), right in sorted(held.items()):
-                share = np.mean(right)
-                told = "ok" if share >= LEAST else "below"
-                print(f"  {way:<22}{name:<12}{share:7.1%} of {len(right)}  {told}", flush=True)
+            print(f"{seed + 1} tables of {rows} rows, {time.process_time():.0f} s of the processors", flush=True)
+    print(f"{'published':<22}{'attack':<12}{'held':>7}")
+    for (way, name), right in sorted(held.items()):
+        share = np.mean(right)
+        print(f"{way:<22}{name:<12}{share:7.1%} of {len(right)}  {'ok' if share >= LEAST else 'below'}", flush=True)
+    for why, times in failed.items():
+        print(f"{why} ({times} times)")
 
 
 def main() -> None:

@@ -21,11 +21,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
-from discreet.audit.composition.candidates import MANY, Composition
+from discreet.audit.composition.candidates import MANY, Candidates, Composition
 from discreet.audit.composition.comparable import shared, shows_rows
 from discreet.audit.composition.jointly import jointly
 from discreet.audit.composition.people import recognise
-from discreet.audit.guessing.guesses import Guesses, may_guess
+from discreet.audit.guessing.guesses import Flags, Floats, Guesses, Ints, may_guess
 from discreet.audit.guessing.scored import scored
 from discreet.errors import InputError
 from discreet.release import Release
@@ -69,7 +69,11 @@ class Composer:
 
 
 def _likeliest(releases: Sequence[Release], people: pa.Table) -> Guesses:
-    """The values with the largest weight, for everybody; who is in no release is taken to hold the most frequent."""
+    """The values with the largest weight, for everybody.
+
+    Of whom the releases together leave nothing, they are not all about the person: the first one alone is asked. Who is
+    in no release is taken to hold the most frequent value.
+    """
     quasi, sensitive = shared(releases), releases[0].promise.sensitive_column
     nobody = pa.nulls(len(people))
     found = recognise(releases, quasi, people.select([*quasi]).append_column(sensitive, nobody))
@@ -79,22 +83,46 @@ def _likeliest(releases: Sequence[Release], people: pa.Table) -> Guesses:
     missing = any((of.held.values == len(found.values.domain)).any() for of in found.shown)
     values = found.values.decode(np.arange(len(found.values.domain) + missing))
     search = Composition(found.shown, found.values.size)
-    present = np.any([of.present for of in found.shown], axis=0)
-    kinds = np.flatnonzero(present)
+    kinds = np.flatnonzero(np.any([of.present for of in found.shown], axis=0))
     many = search.count(kinds)
     left = search.left(kinds, many) if len(releases) == 1 or many.sum() > MANY else jointly(search, kinds)
-    kind = np.repeat(np.arange(kinds.size), np.diff(left.starts))
     may = may_guess(releases[0], values)
-    weights = np.where(may[left.values], left.weights, 0.0)
-    top, sums = np.zeros(kinds.size), np.bincount(kind, left.weights, kinds.size)
-    np.maximum.at(top, kind, weights)
-    best = (weights > 0) & (weights >= top[kind] * (1 - SAME))
+    best = _Best.of(left, may)
+    if (best.top == 0).any() and len(releases) > 1:
+        first = Composition(found.shown[:1], found.values.size)
+        best = best.filled(_Best.of(first.left(kinds, first.count(kinds)), may))
     frequent = int(np.where(may, search.base[: may.size], -1).argmax())
     # a guess for each kind, and a last one for those of whom nothing is left
-    ends = np.cumsum(np.bincount(kind[best], minlength=kinds.size))
-    starts = np.concatenate([[0], ends, [best.sum() + 1]]).astype(np.int64)
+    ends = np.cumsum(np.bincount(best.kind, minlength=kinds.size))
+    starts = np.concatenate([[0], ends, [best.kind.size + 1]]).astype(np.int64)
     place = np.full(len(found.kinds), kinds.size)
-    place[kinds] = np.where(top > 0, np.arange(kinds.size), kinds.size)
-    sure = np.append(np.divide(top, sums, out=np.zeros(kinds.size), where=sums > 0), search.base[frequent])
-    codes = np.append(left.values[best], frequent)
+    place[kinds] = np.where(best.top > 0, np.arange(kinds.size), kinds.size)
+    sure, codes = np.append(best.top, search.base[frequent]), np.append(best.values, frequent)
     return Guesses(values, place[of_person], starts, codes, sure, found.shown[0].present[of_person])
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """The likeliest values of kinds of people, in the order of kinds, and of each kind how likely they are."""
+
+    kind: Ints
+    values: Ints
+    top: Floats
+
+    @classmethod
+    def of(cls, left: Candidates, may: Flags) -> _Best:
+        kinds = left.starts.size - 1
+        kind = np.repeat(np.arange(kinds), np.diff(left.starts))
+        weights = np.where(may[left.values], left.weights, 0.0)
+        top, sums = np.zeros(kinds), np.bincount(kind, left.weights, kinds)
+        np.maximum.at(top, kind, weights)
+        best = (weights > 0) & (weights >= top[kind] * (1 - SAME))
+        return cls(kind[best], left.values[best], np.divide(top, sums, out=np.zeros(kinds), where=sums > 0))
+
+    def filled(self, other: _Best) -> _Best:
+        """The other's values for kinds of which nothing is left here."""
+        more = self.top[other.kind] == 0
+        kind = np.concatenate([self.kind, other.kind[more]])
+        order = np.argsort(kind, kind="stable")
+        values = np.concatenate([self.values, other.values[more]])
+        return _Best(kind[order], values[order], np.where(self.top > 0, self.top, other.top))
