@@ -44,6 +44,13 @@ METHODS: dict[str, dict[str, Any]] = {
     "cluster": {"partition": "cluster", "publication": "full_permutation"},
     "mondrian": {"partition": "mondrian", "publication": "generalization", "options": {"cuts": "fitted"}},
 }
+CALLED = {
+    "anatomize": "`anatomize`",
+    "local": "`local`",
+    "fitted": "`local`, fitted cuts",
+    "cluster": "`cluster`, `full_permutation`",
+    "mondrian": "`mondrian`, `generalization`",
+}
 # The prototypes of `local` made fitted cuts.
 PROTOTYPES: dict[str, dict[str, tuple[float, float]]] = {  # learner, knows the population; no release, most frequent
     "OCC": {"anatomize": (24, 33), "fitted": (25, 28), "cluster": (19, 27), "mondrian": (12, 16), "": (15.6, 7.6)},
@@ -66,33 +73,42 @@ def census(name: str, rows: int) -> pa.Table:
     return table.take(np.sort(np.random.default_rng(2006).permutation(len(table))[:rows]))
 
 
-def attacked(name: str, method: str, table: pa.Table, folder: Path) -> None:
-    """Print how often both attackers are right of one release."""
+HEAD = (
+    "| | `learner` | its surest 1 % | prototype | `population` | its surest 1 % | prototype | blind |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+KNOWN = {"look": "by look", "row": "row known"}
+
+
+def attacked(name: str, method: str, table: pa.Table, folder: Path) -> tuple[Success, ...]:
+    """Print how often both attackers are right of one release, as lines of a table."""
     rules = policy(table, **METHODS[method])
     release = discreet.publish(table, rules, to=folder / method, seed=SEED)
     told = grouped(discreet.read(table), rules, RandomSource(SEED)).astype(np.int64)
     known = Given.read(release, truth=table)
-    start = time.process_time()
+    made: list[Success] = []
     for knows, given in (("look", known), ("row", replace(known, groups=told))):
         found = run_attacks(release, given, ["learner", "population"])
-        wanted = PROTOTYPES[name].get(method, (None, None)) if knows == "row" else (None, None)
-        for each, least in zip(found, wanted, strict=True):
+        wanted = PROTOTYPES[name].get(method) if knows == "row" else None
+        cells = []
+        for at, each in enumerate(found):
             if not isinstance(each, Success):
-                print(f"{name} {method:<10}{knows:<5}{each.name:<11}{each.kind}: {each.why}", flush=True)
-                continue
-            rate = each.attacker
-            verdict = (
-                "" if least is None else f"; prototype {least} %: {'ok' if rate.share >= least / 100 else 'below'}"
-            )
-            surest = ", ".join(f"{share:.1%}" for share in (each.at_recall[0.01].share, each.at_recall[0.1].share))
-            print(
-                f"{name} {method:<10}{knows:<5}{each.name:<11}{rate.share:6.1%} ({rate.low:.1%} to {rate.high:.1%}),"
-                f" surest 1 and 10 %: {surest}; blind {each.blind.share:.1%}{verdict}",
-                flush=True,
-            )
-    if isinstance(each, Success) and each.without is not None:
-        others = f"without the release {each.without.share:.1%}, most frequent {each.details['frequent'].share:.1%}"
-        print(f"{name} {method:<10}{others}; {time.process_time() - start:.0f} s of the processors", flush=True)
+                raise SystemExit(f"{name} {method}, {KNOWN[knows]}: {each.name} {each.kind}, {each.why}")
+            cells += [_percent(each.attacker.share), _percent(each.at_recall[0.01].share)]
+            cells.append("" if wanted is None else _held(each.attacker.share, wanted[at]))
+            made.append(each)
+        blind = _percent(made[-1].blind.share)
+        print(f"| {CALLED[method]}, {KNOWN[knows]} | {' | '.join(cells)} | {blind} |", flush=True)
+    return tuple(made)
+
+
+def _held(share: float, least: float) -> str:
+    """What a prototype reached, and if it is more."""
+    return f"{least:g} %" if share >= least / 100 else f"{least:g} %, not reached"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.1f} %"
 
 
 FITTED = "anatomy, fitted cuts"
@@ -156,12 +172,18 @@ def unrelated(seeds: int, rows: int, names: list[str] | None) -> None:
                     failed[f"{way}: {each.name} could not run, {each.why}"] += 1
         if (seed + 1) % 10 == 0 or seed + 1 == seeds:
             print(f"{seed + 1} tables of {rows} rows, {time.process_time():.0f} s of the processors", flush=True)
+        if (seed + 1) % 50 == 0 or seed + 1 == seeds:
+            _tell(held, failed)
+
+
+def _tell(held: Mapping[tuple[str, str], list[bool]], failed: Mapping[str, int]) -> None:
     print(f"{'published':<22}{'attack':<12}{'held':>7}")
     for (way, name), right in sorted(held.items()):
         share = np.mean(right)
-        print(f"{way:<22}{name:<12}{share:7.1%} of {len(right)}  {'ok' if share >= LEAST else 'below'}", flush=True)
+        print(f"{way:<22}{name:<12}{share:7.1%} of {len(right)}  {'ok' if share >= LEAST else 'below'}")
     for why, times in failed.items():
         print(f"{why} ({times} times)")
+    print(end="", flush=True)
 
 
 def main() -> None:
@@ -180,13 +202,19 @@ def main() -> None:
             unrelated(given.unrelated, given.size, given.attacks)
             return
         for name in given.tables:
-            print(
-                f"{name}: no release {PROTOTYPES[name][''][0]} %, most frequent {PROTOTYPES[name][''][1]} %", flush=True
-            )
-            table = census(name, given.rows)
+            table, start = census(name, given.rows), time.process_time()
+            print(f"{name}, {len(table):,} people\n\n{HEAD}", flush=True)
             for method in given.methods:
                 with tempfile.TemporaryDirectory() as folder:
-                    attacked(name, method, table, Path(folder))
+                    *_, last = attacked(name, method, table, Path(folder))
+            alone, frequent = last.without.share if last.without else 0.0, last.details["frequent"]
+            least, most = PROTOTYPES[name][""]
+            print(
+                f"\nwithout a release {_percent(alone)} (prototype {_held(alone, least)});"
+                f" the most frequent value {_percent(frequent.share)} (prototype {most} %);"
+                f" {time.process_time() - start:.0f} s of the processors\n",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
