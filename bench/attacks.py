@@ -113,11 +113,11 @@ def _percent(share: float) -> str:
 
 FITTED = "anatomy, fitted cuts"
 WAYS: Mapping[str, dict[str, Any]] = {
-    "anatomy by local": {},
     "anatomy by anatomize": {"partition": "anatomize"},
     FITTED: {"options": {"cuts": "fitted"}},  # the only one whose cuts minimality can play again
-    "full permutation": {"publication": "full_permutation", "partition": "cluster"},
     "generalization": {"publication": "generalization", "options": {"cuts": "fitted"}},
+    "anatomy by local": {},
+    "full permutation": {"publication": "full_permutation", "partition": "cluster"},
 }
 FINDERS = ("composition", "linkage", "presence")  # of people, by what they are given: related to nothing only below
 
@@ -129,18 +129,26 @@ def people(seed: int, rows: int) -> pa.Table:
     return pa.table({**columns, "value": chance.integers(1, 21, rows)})
 
 
-def tried(seed: int, rows: int, names: list[str] | None, place: Path) -> Iterator[tuple[str, Success | Failed]]:
+def tried(
+    seed: int, rows: int, names: list[str] | None, place: Path, *, once: bool = False
+) -> Iterator[tuple[str, Success | Failed]]:
     """What every attack comes to where there is nothing to find, each with the way of publishing.
 
     Values go with nothing. For those who find people by what they are given, that goes with nothing, too: the other
     release has the same people with other values, and a public table looks for its people in one box that holds all.
+    If each is made `once`, it is in the first way of publishing that it applies to.
     """
-    wanted = [name for name in names or ATTACKS if name in ATTACKS]
+    wanted, made = [name for name in names or ATTACKS if name in ATTACKS], set[str]()
     table, others = people(seed, rows), people(10_000 + seed, rows)
     for way, method in WAYS.items():
+        alone = [name for name in wanted if name not in {*FINDERS, *made} and (name == "minimality" or way != FITTED)]
+        if not alone:
+            continue
         release = discreet.publish(table, policy(table, 4, **method), to=place / way, seed=seed)
-        alone = [name for name in wanted if name not in FINDERS and (name == "minimality" or way != FITTED)]
-        yield from ((way, each) for each in run_attacks(release, Given.read(release, truth=table), alone))
+        for each in run_attacks(release, Given.read(release, truth=table), alone):
+            yield way, each
+            if once and isinstance(each, Success):
+                made.add(each.name)
     if "composition" in wanted:
         apart = table.add_column(0, "number", pa.array(np.arange(rows)))
         redrawn = apart.set_column(apart.column_names.index("value"), "value", others["value"])
@@ -159,13 +167,13 @@ def tried(seed: int, rows: int, names: list[str] | None, place: Path) -> Iterato
     yield from (("all in one box", each) for each in run_attacks(box, given, found))
 
 
-def unrelated(seeds: int, rows: int, names: list[str] | None) -> None:
+def unrelated(seeds: int, rows: int, names: list[str] | None, *, once: bool) -> None:
     """Print for every attack how often its interval holds the blind guesser, where there is nothing to find."""
     held: dict[tuple[str, str], list[bool]] = defaultdict(list)
     failed: Counter[str] = Counter()
     for seed in range(seeds):
         with tempfile.TemporaryDirectory() as folder:
-            for way, each in tried(seed, rows, names, Path(folder)):
+            for way, each in tried(seed, rows, names, Path(folder), once=once):
                 if isinstance(each, Success):
                     held[way, each.name].append(each.attacker.holds(each.blind.share))
                 elif each.kind == "could not run":
@@ -193,13 +201,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--unrelated", type=int, metavar="SEEDS", help="tables without a relation, instead")
     parser.add_argument("--attacks", nargs="+", metavar="NAME", help="these alone, on tables without a relation")
+    parser.add_argument("--once", action="store_true", help="each of them for one way of publishing alone")
     parser.add_argument("--size", type=int, default=400, help="rows of a table without a relation")
     given = parser.parse_args()
     warnings.simplefilter("ignore", discreet.errors.DiscreetWarning)
     with tempfile.TemporaryDirectory() as cache:
         os.environ["DISCREET_CACHE"] = cache
         if given.unrelated:
-            unrelated(given.unrelated, given.size, given.attacks)
+            unrelated(given.unrelated, given.size, given.attacks, once=given.once)
             return
         for name in given.tables:
             table, start = census(name, given.rows), time.process_time()

@@ -1,7 +1,8 @@
 """Two and three independent anatomies of the same 30,000 people of OCC: how often an attacker is right.
 
 By seven quasi-identifiers, which several people share; and with an eighth in which all differ, so that everybody's row
-is recognised in every release.
+is recognised in every release. The most that anyone can reach is what one would who knew the values of all who look the
+same, and guessed the most frequent. Our prototype was right of 26.6 and 43.9 % where one release gave 9.7 %.
 
 python bench/compose.py; DISCREET_DATA names the folder of real tables
 """
@@ -19,8 +20,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
+from discreet.values.coded import code, combined
 
 ROWS, L = 30_000, 10
+PROTOTYPE = {2: 0.266, 3: 0.439}
+
+
+def most(people: pa.Table, quasi: list[str]) -> float:
+    """The share of people who hold the most frequent value of those who look the same."""
+    look, _ = combined([code(people[name]).codes for name in quasi])
+    held = code(people["occupation"]).codes.astype(np.int64)
+    pairs, counts = np.unique(look.astype(np.int64) * (held.max() + 1) + held, return_counts=True)
+    first = np.unique(pairs // (held.max() + 1), return_index=True)[1]
+    return float(np.maximum.reduceat(counts, first).sum() / len(people))
 
 
 def main():
@@ -28,7 +40,7 @@ def main():
     table = pq.read_table(Path(os.environ["DISCREET_DATA"]) / "census-anatomy" / "occ100k.parquet")
     table = table.take(np.random.default_rng(1).permutation(len(table))[:ROWS])
     apart = table.add_column(0, "number", pa.array(np.arange(ROWS)))
-    print("partition    told apart   releases   right      from      to    blind")
+    print("partition    told apart   releases   right      from      to    blind     most  prototype")
     with tempfile.TemporaryDirectory() as place:
         for partition, people in product(("mixed", "anatomize"), (table, apart)):
             told = "yes" if people is apart else "no"
@@ -39,8 +51,10 @@ def main():
             for several in (2, 3):
                 [found] = discreet.attack(paths[0], "composition", truth=people, others=paths[1:several])
                 rate = found.attacker
-                shares = "   ".join(f"{share:6.1%}" for share in (rate.share, rate.low, rate.high, found.blind.share))
-                print(f"{partition:12} {told:>10} {several:10}  {shares}", flush=True)
+                shown = (rate.share, rate.low, rate.high, found.blind.share, most(people, quasi))
+                shares = "   ".join(f"{share:6.1%}" for share in shown)
+                reached = "reached" if rate.share >= PROTOTYPE[several] else "not reached"
+                print(f"{partition:12} {told:>10} {several:10}  {shares}  {reached}", flush=True)
 
 
 if __name__ == "__main__":

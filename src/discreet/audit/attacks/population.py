@@ -4,7 +4,7 @@ The model is fitted to other people: to a population that is given, else to thos
 of whoever is attacked. That excludes neighbours, too: who has learned a neighbour's value by heart would know what is
 left for the others. Inside a group a person's value is weighed by the model and by the values that the group has,
 jointly with all rows of the group (`posterior.py`).
-Cost: that of as many models as folds, and of going over all groups with each.
+Cost: that of `FOLDS` models, and of going over all groups with each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow as pa
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
 from discreet.audit.guessing.guesses import Guesses, Ints, may_guess
 from discreet.audit.guessing.inside import blindly, guessed, placed
-from discreet.audit.guessing.model import FITTED, fit, jointly
+from discreet.audit.guessing.model import fit, jointly
 from discreet.audit.guessing.posterior import drawn_place
 from discreet.audit.guessing.scored import scored
 from discreet.audit.guessing.without import known_values
@@ -28,8 +28,9 @@ from discreet.errors import InputError
 from discreet.release import Release
 from discreet.values.coded import Coded
 
-FOLDS = {False: 6, True: 3}  # of the truth; of many people, who learns of two thirds learns as much as of more
+FOLDS = 3
 FEWEST = 12  # groups that are dealt into folds as a whole
+CROWD = 100  # people of a group, too many to learn of one from the others
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class _InTurns:
         """Of people beyond those of the truth, who are not in it, by the first of the models."""
         fold = np.concatenate([self.fold, np.zeros(len(people) - self.fold.size, np.int64)])
         parts, order = [], []
-        for turn in range(int(self.fold.max()) + 1):
+        for turn in range(FOLDS):
             mine, others = np.flatnonzero(fold == turn), np.flatnonzero(self.fold != turn)
             if mine.size and others.size:
                 groups = None if given.groups is None else given.groups[mine]
@@ -118,16 +119,17 @@ class _InTurns:
 
 
 def _folds(known: Shown, truth: pa.Table, groups: Ints | None, held: Ints) -> Ints:
-    """The fold of everybody: that of their group, so that no model has seen their neighbours.
+    """The fold of everybody: that of their group, so that no model has seen their neighbours; in a crowd, any.
 
     Of people who look the same it is not known who is in which group: one is drawn of those that hold the value.
     """
-    chance, folds = np.random.default_rng(0), FOLDS[held.size >= FITTED * 3 / 2]
-    if known.view.groups < FEWEST:  # nothing is learned of a neighbour in a crowd
-        return chance.permutation(held.size) % folds
+    chance = np.random.default_rng(0)
+    if known.view.groups < FEWEST:
+        return chance.permutation(held.size) % FOLDS
     if groups is None:
         look, _, where = placed(known, truth)
         groups = drawn_place(where, known.held, look, held, chance.random(held.size))
-    fold = chance.permutation(known.view.groups) % folds
-    found: Ints = np.where(groups >= 0, fold[groups], chance.integers(0, folds, held.size))
+    fold = chance.permutation(known.view.groups) % FOLDS
+    whole = (groups >= 0) & (known.held.sizes[groups] <= CROWD)
+    found: Ints = np.where(whole, fold[groups], chance.integers(0, FOLDS, held.size))
     return found

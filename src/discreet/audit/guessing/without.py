@@ -7,13 +7,13 @@ import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Rate
 from discreet.audit.guessing.guesses import Flags, Floats, Guesses, Ints, may_guess, score
-from discreet.audit.guessing.model import FITTED, Model, Singles, fit, jointly
+from discreet.audit.guessing.model import FEW, FITTED, Model, Singles, fit, jointly
 from discreet.audit.metrics.truth import places
 from discreet.errors import InputError
 from discreet.release import Release
 from discreet.values.coded import Coded, combined
 
-FOLDS = {False: 6, True: 2}  # of the truth; of many people, who learns of one half learns as much as of more
+FOLDS = {False: 2, True: 6}  # of the truth; more make better models
 AT_ONCE = 1 << 23  # numbers
 
 
@@ -41,11 +41,12 @@ def _guessed(release: Release, values: pa.Array, people: pa.Table, population: p
     held, may = known_values(release, values, others), may_guess(release, values)
     names = release.promise.quasi
     asked, learned = jointly([[people[name] for name in names], [others[name] for name in names]])
-    folds = FOLDS[len(people) >= 2 * FITTED] if population is None else 1
-    fold = np.random.default_rng(0).permutation(len(people)) % folds
+    more = FEW < len(people) < 2 * FITTED  # of few people they take long, of many each is fitted to as many anyway
+    several = FOLDS[more] if population is None else 1
+    fold = np.random.default_rng(0).permutation(len(people)) % several
     best, sure = np.zeros(len(people), np.int64), np.zeros(len(people))
     model = None if population is None else _of(learned, held, held >= 0, values)
-    for turn in range(folds):
+    for turn in range(several):
         test, train = fold == turn, (fold != turn) & (held >= 0) if population is None else held >= 0
         if test.any() and train.any():
             used = model or _of(learned, held, train, values)
