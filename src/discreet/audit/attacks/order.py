@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +96,7 @@ def _link(
     hypothesis: str,
     tables: Tables,
     group: npt.NDArray[np.int64],
-    key: npt.NDArray[np.integer] | npt.NDArray[np.float64],
+    key: npt.NDArray[Any],
     rows: npt.NDArray[np.int64],
 ) -> Links:
     """The values of each group in the order of a key, laid on its rows in the order told."""
