@@ -150,3 +150,6 @@ def test_a_truth_of_other_people(tmp_path):
         attack(release, elsewhere)
     some = attack(release, table.slice(0, 50))
     assert some.people == 50
+    whole, part = (discreet.attack(release, "order", truth=each)[0] for each in (table, table.slice(0, 50)))
+    assert "accounts for 16.7% of the release" in part.notes[0]
+    assert not any("accounts for" in note for note in whole.notes)

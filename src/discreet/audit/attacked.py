@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from discreet.audit.attacks import run_attacks
 from discreet.audit.attacks.attack import Failed, Given, Progress, Success, silent
+from discreet.audit.belongs import LEAST, belongs
 from discreet.errors import InputError
 from discreet.release import open_release
 
@@ -37,7 +39,7 @@ def attack(
     afterwards, and decides whose values are guessed. `holdout` are people who were not in it, `population` others of
     whom the attacker learned, `public` is a public table of people, `others` are releases of the same people. What they
     are, and `groups`, is explained at `discreet.audit.attacks.attack.Given`. An attack that was not made is `Failed`,
-    and says why.
+    and says why. Of a truth that accounts for less than nine tenths of the release, a note says so.
     """
     if not isinstance(exclude, int) or isinstance(exclude, bool) or exclude < 1:
         raise InputError(f"`exclude` is a whole number from 1 on, got {exclude!r}", hint="leave it out for 1")
@@ -55,4 +57,13 @@ def attack(
         within=within,
         groups=None if groups is None else np.asarray(groups, np.int64),
     )
-    return run_attacks(opened, given, [names] if isinstance(names, str) else names, progress=progress)
+    found = run_attacks(opened, given, [names] if isinstance(names, str) else names, progress=progress)
+    doubt = _doubt(opened, given) if any(isinstance(each, Success) for each in found) else ()
+    return [replace(each, notes=(*doubt, *each.notes)) if isinstance(each, Success) else each for each in found]
+
+
+def _doubt(release: Release, given: Given) -> tuple[str, ...]:
+    """What is to be said where the truth is hardly the table that was published."""
+    if given.truth is None or (share := belongs(release, given.truth).share) >= LEAST:
+        return ()
+    return (f"the truth accounts for {share:.1%} of the release: if it is another table, these figures mean nothing",)

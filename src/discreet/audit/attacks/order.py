@@ -168,8 +168,8 @@ class Order:
         )
         best_of = f"the best of {len(found)} hypotheses, `{best}`; the interval allows for that"
         anew = (
-            f"sorted anew, as anyone can, the same rows and values link rightly for {anyone.share:.1%}: only what is"
-            " above that can be an order that the files kept"
+            f"sorted anew, as anyone can, the same rows and values link rightly for {anyone.share:.1%}: the files"
+            " kept an order only if the interval lies above that"
         )
         return replace(
             success,
