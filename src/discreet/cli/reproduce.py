@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,6 +19,9 @@ def reproduce(
     names: Annotated[list[str] | None, typer.Argument(help="Figures, like xiao-4 koudas-11.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List all figures with what the papers claim.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every figure.")] = False,
+    headlines: Annotated[
+        bool, typer.Option("--headlines", help="The twelve figures that carry what the papers say first.")
+    ] = False,
     scale: Annotated[str, typer.Option(help="quick (seconds), medium, or full (the sizes of the paper).")] = "quick",
     data: Annotated[
         Path | None,
@@ -35,19 +40,21 @@ def reproduce(
     """Measure a figure of a paper: a table, a chart, and what holds of the paper's claims.
 
     Interrupted, it goes on where it stopped when it is started again. With several names, parameters are for all.
+    Without a name, --report writes what lies in the folder.
 
     Example: discreet reproduce xiao-4 --scale medium --set l=5
     """
     from discreet.errors import InputError
-    from discreet.experiments import experiment, experiments
+    from discreet.experiments import HEADLINES, experiment, experiments
     from discreet.experiments.report import write
     from discreet.experiments.run import as_json, run, steps
 
     if listed:
         _print_list(json=json)
         return
-    chosen = list(experiments().values()) if everything else [experiment(name) for name in names or []]
-    if not chosen:
+    wanted = [*(names or []), *(HEADLINES if headlines else ())]
+    chosen = list(experiments().values()) if everything else [experiment(name) for name in dict.fromkeys(wanted)]
+    if not chosen and report is None:
         raise InputError("no figure is named", hint="`discreet reproduce --list` lists them")
     settings = dict(_parameter(text) for text in given)
     found: list[Result] = []
@@ -69,11 +76,10 @@ def _print(found: Result, to: Path, *, charts: bool) -> None:
     from discreet.experiments.run import said
 
     print(f"{found.title}, {found.scale}\n")
-    rows = [[verdict.claim, verdict.measured, said(verdict)] for verdict in found.verdicts]
-    show.as_table(["claim", "measured", ""], rows, left=3)
     for verdict in found.verdicts:
-        if verdict.why:
-            print(f"\nWhy not “{verdict.claim}”: {verdict.why}")
+        told = [verdict.claim, verdict.measured, *([f"Why not: {verdict.why}"] if verdict.why else [])]
+        lines = [part for text in told for part in wrap(text, 100)]
+        print("\n".join(f"{head:<15}{line}" for head, line in zip_longest([said(verdict)], lines, fillvalue="")))
     print(f"\n{to / found.experiment.name}.csv, .txt" + (", .svg, .png" if charts else "") + "\n")
 
 

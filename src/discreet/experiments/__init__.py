@@ -9,6 +9,10 @@ from discreet.experiments.experiment import Experiment
 from discreet.words import nearest
 
 PAPERS = ("koudas", "sacharidis", "byun", "li", "xiao")
+HEADLINES = (  # what the papers say first, in abstracts and summaries
+    *("koudas-7", "koudas-11", "koudas-13", "koudas-14", "sacharidis-10", "sacharidis-14"),
+    *("byun-8", "byun-9", "byun-10", "li-1", "xiao-4", "xiao-7"),
+)
 
 
 def experiments() -> dict[str, Experiment]:

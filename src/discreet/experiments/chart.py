@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 ACROSS = 3
+WIDE = 2.5  # powers of ten from which a logarithmic axis has a number at each power alone
 
 
 def check() -> None:
@@ -45,35 +47,35 @@ def draw(title: str, chart: Chart, rows: Sequence[Row], path: Path) -> None:
             else:
                 axes.set_visible(False)
         handles, labels = grid.flat[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 6) or 1, frameon=False)
+        across = max(1, int(figure.get_figwidth() / (0.6 + 0.085 * max(map(len, labels), default=0))))
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), across) or 1, frameon=False)
         figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def _panel(axes: Axes, chart: Chart, rows: Sequence[Row], panel: str) -> None:
-    told = Rows(rows, chart)
+    measured = Rows(rows, chart)
     lines = {
-        line: sorted(told.series(chart.y, line).get(panel, []))
+        line: sorted(measured.series(chart.y, line).get(panel, []))
         for line in dict.fromkeys(row[chart.line] for row in rows)
     }
     for number, (line, points) in enumerate(lines.items()):
         color, mark = LINES[number % len(LINES)], MARKS[number % len(MARKS)]
         axes.plot(*zip(*points, strict=True) if points else ([], []), f"{mark}-", color=color, label=line, markersize=5)
-    if chart.panel:
+    if chart.panel and not chart.panel_is_x:
         axes.set_title(str(panel), fontsize=10, loc="left", color=INK)
-    axes.set_xlabel(chart.x_label or chart.x, color=INK)
+    axes.set_xlabel(str(panel) if chart.panel_is_x else chart.x_label or chart.x, color=INK)
     axes.set_ylabel(chart.y_label or chart.y, color=INK)
-    if "x" in chart.log:
-        places = sorted({x for points in lines.values() for x, _ in points})
+    places = sorted({x for points in lines.values() for x, _ in points})
+    if "x" in chart.log and places and places[-1] >= 10 * places[0]:
         axes.set_xscale("log")
         axes.set_xticks(places, [f"{x:,}" for x in places])
         axes.xaxis.set_minor_formatter(lambda *_: "")
         axes.tick_params(axis="x", which="minor", length=0)
     if "y" in chart.log:
-        axes.set_yscale("log")
+        _log(axes, [y for points in lines.values() for _, y in points if y > 0])
     else:
         axes.set_ylim(bottom=0)
-    if chart.share:
-        axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g}%")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g}%" if chart.share else _told(y))
     axes.grid(color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(colors=INK)
@@ -81,3 +83,18 @@ def _panel(axes: Axes, chart: Chart, rows: Sequence[Row], panel: str) -> None:
         axes.spines[edge].set_visible(False)
     for edge in ("left", "bottom"):
         axes.spines[edge].set_color(GREY)
+
+
+def _log(axes: Axes, values: Sequence[float]) -> None:
+    """A logarithmic axis with as many numbers as it needs: at 1, 2 and 5 of every power if there are few of these."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_yscale("log")
+    powers = math.log10(max(values, default=1) / min(values, default=1))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if powers < WIDE else (1,), numticks=20))
+    axes.yaxis.set_minor_formatter(lambda *_: "")
+
+
+def _told(value: float) -> str:
+    """A number as an axis has it."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -206,7 +206,8 @@ def synthetic_adult(rows: int, seed: int) -> pa.Table:
         codes = _ranked(standing * (number % 3 - 1) + chance.normal(size=rows), _skewed(size, 1.0))
         columns[name] = np.array([f"{name} {i}" for i in range(size)])[codes]
     amounts = np.unique(np.append(np.random.default_rng(3).integers(156, 3900, 87), [155, 3900]))
-    loss = amounts[np.clip(chance.normal(0.47, 0.16, rows) * amounts.size, 0, amounts.size - 1).astype(int)]
+    place = np.where(chance.random(rows) < 0.1, chance.random(rows), chance.normal(0.44, 0.08, rows))  # most near 1,800
+    loss = amounts[np.clip(place * amounts.size, 0, amounts.size - 1).astype(int)]
     return pa.table({**columns, "capital_loss": np.where(chance.random(rows) < 0.05, loss, 0)})
 
 

@@ -24,7 +24,10 @@ SCALES = ("quick", "medium", "full")
 
 @dataclass(frozen=True)
 class Chart:
-    """What is drawn: `y` over `x`, a line for each `line`, a panel for each `panel`."""
+    """What is drawn: `y` over `x`, a line for each `line`, a panel for each `panel`.
+
+    Texts call what was varied `named`, or by the column `x`; where every panel varies something else, by the panel.
+    """
 
     x: str
     y: str
@@ -34,6 +37,13 @@ class Chart:
     y_label: str = ""
     log: tuple[str, ...] = ()
     share: bool = False
+    named: str = ""
+    panel_is_x: bool = False
+
+    def place(self, x: Any, panel: Any) -> str:
+        """Where a figure stands, in words."""
+        name = panel if self.panel_is_x else self.named or self.x
+        return f"{name} = {_told(x)}" + (f", {panel}" if panel != "" and not self.panel_is_x else "")
 
 
 @dataclass(frozen=True)
@@ -58,8 +68,7 @@ class Rows:
         for panel, line in self.series(y, one).items():
             for x, value in line:
                 if (panel, x) in theirs:
-                    where = f"{self.chart.x} = {_told(x)}" + (f", {panel}" if panel != "" else "")
-                    yield where, value, theirs[panel, x]
+                    yield self.chart.place(x, panel), value, theirs[panel, x]
 
 
 @dataclass(frozen=True)
@@ -174,9 +183,17 @@ def _trend(y: str, method: str, fits: Callable[[float, float], bool]) -> Callabl
         lines = {panel: sorted(line) for panel, line in rows.series(y, method).items() if len(line) > 1}
         if not lines:
             raise ValueError(method)
-        ends = {panel: (line[0][1], line[-1][1]) for panel, line in lines.items()}
-        told = ", ".join(f"{panel + ' ' if panel else ''}{_told(a)} → {_told(b)}" for panel, (a, b) in ends.items())
-        return all(fits(a, b) for a, b in ends.values()), f"{method}: {told}"
+        ends = {panel: (line[0], line[-1]) for panel, line in lines.items()}
+        own = rows.chart.panel_is_x
+        told = ", ".join(
+            f"{panel + ' ' if panel and not own else ''}{_told(first)} → {_told(last)}"
+            for panel, ((_, first), (_, last)) in ends.items()
+        )
+        span = {
+            f"{rows.chart.place(a, panel if own else '')} to {_told(b)}" for panel, ((a, _), (b, _)) in ends.items()
+        }
+        over = f" ({min(span)})" if len(span) == 1 else ""
+        return all(fits(a, b) for (_, a), (_, b) in ends.values()), f"{method}: {told}{over}"
 
     return judge
 

@@ -101,7 +101,7 @@ def figure(number: int, base: str, y: str, *claims: Claim, uni: bool = False) ->
         parameters,
         cells(*panels),
         losses(base, uni=uni, count=y == "error"),
-        Chart("x", y, "panel", y_label=LABELS[y], x_label=" ", log=("x",)),
+        Chart("x", y, "panel", y_label=LABELS[y], log=("x",), panel_is_x=True),
         claims,
         () if uni else ("IPUMS",),
         scales,
