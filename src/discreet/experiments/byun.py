@@ -202,13 +202,34 @@ SCALES = {
     "quick": {"l": [3], "first": 800, "step": 300, "increments": 2},
     "medium": {"l": [5], "step": 4_000, "increments": 5},
 }
+WORDS = {"ways": ["all", *STATIC, "Dynamic (settle)", "Dynamic (insert)"]}
 ROWS = "rows so far"
+LISTS = (
+    "by insertion rows wait on a list of their group until they are diverse by themselves. The paper does not say how "
+    "many groups it has; likely they are fewer than here, where the first release has as many as can be made. By "
+    "`settle` hardly anybody waits"
+)
 READING = "the share depends on how “the median of a selected dimension” is read: large groups have few vulnerable rows"
 
 
-def figure(number: int, title: str, chart: Chart, *claims: Claim) -> Experiment:
+def figure(number: int, title: str, chart: Chart, *claims: Claim, remarks: Sequence[str] = ()) -> Experiment:
     measure = timed if chart.y == "seconds" else grown
-    return Experiment(f"byun-{number}", PAPER, title, COMMON, cells, measure, chart, claims, ("Adult",), SCALES)
+    alike = [f"byun-{other}" for other in (8, 9, 10) if other != number] if measure is grown else []
+    return Experiment(
+        f"byun-{number}",
+        PAPER,
+        title,
+        COMMON,
+        cells,
+        measure,
+        chart,
+        claims,
+        ("Adult",),
+        SCALES,
+        remarks,
+        words=WORDS,
+        alike=alike,
+    )
 
 
 EXPERIMENTS = (
@@ -219,6 +240,7 @@ EXPERIMENTS = (
         Claim("Static I gives people away (8.3 % of the rows at 30,000 rows and l = 7)", _vulnerable),
         Claim("the more rows, the more are vulnerable", _growing, READING),
         Claim("Static II and Dynamic give nobody away", _none),
+        remarks=(f"{READING[0].upper()}{READING[1:]}.",),
     ),
     figure(
         9,
@@ -231,7 +253,7 @@ EXPERIMENTS = (
         10,
         "rows that wait",
         Chart("n", "waiting", "panel", x_label=ROWS, y_label="rows withheld so far"),
-        Claim("few rows wait (421 of 30,000 at l = 5)", _few_wait),
+        Claim("few rows wait (421 of 30,000 at l = 5)", _few_wait, LISTS),
     ),
     figure(
         11,

@@ -86,6 +86,8 @@ class Data:
         if self.folder is not None:
             for name in tables:
                 self._real(name)
+                if name == "Adult":
+                    _adult(self.folder / "adult" / "adult.test", skip=1)
 
     def census(self, name: str, rows: int, seed: int = 1) -> pa.Table:
         """So many random adults of SAL or OCC, in random order; fewer, if the real table has no more."""
@@ -176,23 +178,23 @@ def synthetic_census(name: str, rows: int, seed: int) -> pa.Table:
     """Adults with the columns and domain sizes of table 6; some values are as frequent as in the real one."""
     chance, standing = np.random.default_rng(seed), np.random.default_rng(seed + 1).normal(size=rows)
     age = np.clip(16 + chance.gamma(4, 8, rows), 16, 93).astype(np.int32)
-    gender = 1 + (chance.random(rows) < 0.5 + 0.1 * np.tanh(standing)).astype(np.int32)
+    gender = 1 + (chance.random(rows) < 0.3 - 0.1 * np.tanh(standing)).astype(np.int32)
     columns = {
         "age": age,
         "gender": gender,
-        "education": _ranked(standing + chance.normal(size=rows), _skewed(17, 0.5)) + 1,
-        "marital": _ranked(age / 20 + chance.normal(size=rows), _skewed(6, 0.8)) + 1,
-        "race": _ranked(chance.normal(size=rows) - 0.3 * standing, _skewed(9, 1.8)) + 1,
-        "workclass": _ranked(standing + 2 * chance.normal(size=rows), _skewed(10, 1.2)) + 1,
-        "country": _ranked(chance.normal(size=rows) - 0.5 * standing, _skewed(83, 1.6)) + 1,
+        "education": _ranked(standing + chance.normal(size=rows), _skewed(17, 1.3, 9)) + 1,
+        "marital": _ranked(age / 20 + chance.normal(size=rows), _skewed(6, 1.4)) + 1,
+        "race": _ranked(chance.normal(size=rows) - 0.3 * standing, _skewed(9, 2.6)) + 1,
+        "workclass": _ranked(standing + 2 * chance.normal(size=rows), _skewed(10, 2.2, 4)) + 1,
+        "country": _ranked(chance.normal(size=rows) - 0.5 * standing, _skewed(83, 3.2)) + 1,
     }
     score = standing + 0.02 * age - 0.5 * gender + 0.7 * chance.normal(size=rows)
     weights, order = (
-        (_skewed(VALUES, 0.2), np.arange(VALUES))
+        (_skewed(VALUES, 0.4, 12), np.arange(VALUES))
         if name == "SAL"
         else (
-            np.minimum(_skewed(VALUES, 0.8), 0.075),
-            np.random.default_rng(7).permutation(VALUES),
+            _skewed(VALUES, 0.6, 23),
+            np.argsort(np.arange(VALUES) + np.random.default_rng(7).normal(0, 12, VALUES)),
         )
     )
     return pa.table({**columns, SENSITIVE[name]: order[_ranked(score, weights)].astype(np.int32)})
@@ -236,8 +238,9 @@ def uniform(rows: int, seed: int, names: Sequence[str]) -> pa.Table:
     return pa.table({name: chance.integers(0, 1_000_001, rows, dtype=np.int32) for name in names})
 
 
-def _skewed(values: int, by: float) -> Floats:
-    weights = 1 / np.arange(1, values + 1) ** by
+def _skewed(values: int, by: float, most: int = 0) -> Floats:
+    """Shares of values, the smaller the farther from the one that most hold."""
+    weights = 1 / (1 + np.abs(np.arange(values) - most)) ** by
     return np.asarray(weights / weights.sum())
 
 

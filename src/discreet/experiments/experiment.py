@@ -105,6 +105,9 @@ class Experiment:
     tables: Sequence[str] = ()  # of `data.TABLES`; none, if the paper's own table is synthetic
     scales: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     remarks: Sequence[str] = ()
+    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of numbers, where they are not 1 and none
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # that a parameter may be, if not the paper's own
+    alike: Sequence[str] = ()  # figures that show other columns of the same rows
 
     def settings(self, scale: str, given: Settings) -> dict[str, Any]:
         """The parameters of a run."""
@@ -115,7 +118,8 @@ class Experiment:
         found, told = [], Rows(rows, self.chart)
         for claim in self.claims:
             try:
-                holds, measured = claim.judge(told)
+                judged, measured = claim.judge(told)
+                holds = bool(judged)  # and not NumPy's, which is neither True nor False
                 found.append(Verdict(claim.text, holds, measured, "" if holds else claim.why))
             except ValueError:  # nothing to compare: a parameter left no such rows
                 found.append(Verdict(claim.text, None, "not measured with these parameters"))
@@ -185,7 +189,7 @@ def _trend(y: str, method: str, fits: Callable[[float, float], bool]) -> Callabl
             raise ValueError(method)
         ends = {panel: (line[0], line[-1]) for panel, line in lines.items()}
         own = rows.chart.panel_is_x
-        told = ", ".join(
+        shown = ", ".join(
             f"{panel + ' ' if panel and not own else ''}{_told(first)} → {_told(last)}"
             for panel, ((_, first), (_, last)) in ends.items()
         )
@@ -193,12 +197,19 @@ def _trend(y: str, method: str, fits: Callable[[float, float], bool]) -> Callabl
             f"{rows.chart.place(a, panel if own else '')} to {_told(b)}" for panel, ((a, _), (b, _)) in ends.items()
         }
         over = f" ({min(span)})" if len(span) == 1 else ""
-        return all(fits(a, b) for (_, a), (_, b) in ends.values()), f"{method}: {told}{over}"
+        return all(fits(a, b) for (_, a), (_, b) in ends.values()), f"{method}: {shown}{over}"
 
     return judge
 
 
 def _told(value: Any) -> str:
     if not isinstance(value, float):
-        return f"{value:,}" if isinstance(value, int) else str(value)
+        return told(value)
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def told(value: Any) -> str:
+    """A parameter as people write it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

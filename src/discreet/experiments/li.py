@@ -115,6 +115,7 @@ COMMON: Row = {
     "queries": 1_000,
 }
 QUICK: dict[str, Row] = {"quick": {"n": [10_000], "queries": 200}, "medium": {"n": [100_000]}}
+LIMITS = {"d": (1, 7), "w": (2, 8), "s": (1e-6, 1)}
 LOWER = Claim("permutation has a lower error than anatomy in all cases", beats("error", "permutation", "anatomy"))
 SMALLER = "the real OCC has 100,000 rows; larger ones are measured on SAL alone"
 
@@ -123,7 +124,7 @@ def figure(number: int, title: str, parameters: Row, chart: Chart, *claims: Clai
     scales = {scale: {**QUICK[scale], **more.get("scales", {}).get(scale, {})} for scale in QUICK}
     own = {**COMMON, **parameters}
     return Experiment(
-        f"li-{number}", PAPER, title, own, cells, accuracy, chart, claims, ("SAL", "OCC"), scales, (SMALLER,)
+        f"li-{number}", PAPER, title, own, cells, accuracy, chart, claims, ("SAL", "OCC"), scales, (SMALLER,), LIMITS
     )
 
 
@@ -137,7 +138,12 @@ EXPERIMENTS = (
         LOWER,
         Claim("the error of permutation is below 14 %, whatever l", under("error", "permutation", 0.14)),
         Claim("the error grows with l", every(rises("error", "permutation"), rises("error", "anatomy"))),
-        Claim("permutation has a lower error on SAL than on OCC", _salaries_beat),
+        Claim(
+            "permutation has a lower error on SAL than on OCC",
+            _salaries_beat,
+            "it holds of the real tables at their full sizes, where SAL has five times the rows; of as many rows each, "
+            "or of synthetic tables, it does not",
+        ),
         Claim("it reduces the error by about 25 % (SAL) and 30 % (OCC)", _reduced),
         scales={"quick": {"l": [2, 10]}},
     ),
@@ -147,8 +153,13 @@ EXPERIMENTS = (
         {"d": [5, 6, 7], "w": [4, 5, 6, 7, 8]},
         Chart("w", "error", "panel", **ERROR),
         LOWER,
-        Claim("the error falls as w grows", every(falls("error", "permutation"), falls("error", "anatomy"))),
-        scales={"quick": {"d": [5], "w": [4, 6]}},
+        Claim(
+            "the error falls as w grows",
+            every(falls("error", "permutation"), falls("error", "anatomy")),
+            "ranges hardly grow with w (with s = 0.1, from 63 % of a column at w = 4 to 72 % at w = 6); likely the "
+            "further columns outweigh that, which permutation takes to be independent of each other",
+        ),
+        scales={"quick": {"n": [20_000], "d": [5], "w": [4, 6]}},
     ),
     figure(
         3,

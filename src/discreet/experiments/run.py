@@ -19,7 +19,8 @@ import discreet
 from discreet.errors import DiscreetWarning, InputError
 from discreet.experiments.chart import check, draw
 from discreet.experiments.data import Data
-from discreet.experiments.experiment import SCALES, Experiment, Row, Verdict
+from discreet.experiments.experiment import SCALES, Experiment, Row, Verdict, told
+from discreet.experiments.given import given as read
 from discreet.words import nearest
 
 
@@ -42,7 +43,7 @@ class Result:
     def text(self) -> str:
         """What the paper claims, what was measured, whether it holds, and if not, why."""
         lines = [self.title, "", f"Paper: {self.experiment.paper}", f"Scale: {self.scale}"]
-        lines += [f"  {name} = {_told(value)}" for name, value in self.settings.items()]
+        lines += [f"  {name} = {told(value)}" for name, value in self.settings.items()]
         for verdict in self.verdicts:
             lines += ["", f"Claim: {verdict.claim}", f"Measured: {verdict.measured}", f"Verdict: {said(verdict)}"]
             lines += [f"Why: {verdict.why}"] if verdict.why else []
@@ -74,21 +75,23 @@ def run(
     source.check(experiment.tables)
     if charts:
         check()
-    settings = experiment.settings(scale, _given(experiment, given or {}))
-    told = source.told(experiment.tables)
-    about = {"version": discreet.__version__, "source": told, "settings": settings}
+    settings = experiment.settings(scale, read(experiment, given or {}))
+    shown = source.told(experiment.tables)
+    about = {"version": discreet.__version__, "source": shown, "settings": settings}
     to.mkdir(parents=True, exist_ok=True)
     done = _Kept(to / f"{experiment.name}.json", json.loads(json.dumps(about)), again=again)
+    for name in () if again else experiment.alike:
+        done.borrow(to / f"{name}.json")
     for cell in experiment.cells(settings):
         key = json.dumps(cell)
-        progress(", ".join(f"{name} {_told(value)}" for name, value in cell.items()))
+        progress(", ".join(f"{name} {told(value)}" for name, value in cell.items()))
         if key not in done.cells:
             start = time.process_time()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DiscreetWarning)  # about tables that nobody publishes
                 rows = [*experiment.measure(cell, settings, source)]
             done.add(key, rows, time.process_time() - start)
-    found = _result(experiment, settings, told, done.cells, done.seconds)
+    found = _result(experiment, settings, shown, done.cells, done.seconds)
     _table(found, to / f"{experiment.name}.csv")
     (to / f"{experiment.name}.txt").write_text(found.text(), encoding="utf-8")
     if charts:
@@ -113,7 +116,7 @@ def kept(experiment: Experiment, folder: Path) -> Result | None:
 def _result(experiment: Experiment, settings: Mapping[str, Any], source: str, cells: Any, seconds: float) -> Result:
     rows = tuple(row for cell in experiment.cells(settings) for row in cells[json.dumps(cell)])
     scale = _scale(experiment, settings)
-    unknown = "no reason is known" + ("" if scale == "full" else "; the sizes are smaller than the paper's")
+    unknown = "no reason is known" + ("" if scale.startswith("full") else "; the sizes are smaller than the paper's")
     verdicts = tuple(
         replace(each, why=unknown) if each.holds is False and not each.why else each for each in experiment.judged(rows)
     )
@@ -122,17 +125,17 @@ def _result(experiment: Experiment, settings: Mapping[str, Any], source: str, ce
 
 def _scale(experiment: Experiment, settings: Mapping[str, Any]) -> str:
     """The scale that settings are nearest to, and in what they differ from it."""
-    told = []
+    found = []
     for scale in reversed(SCALES):
         own = experiment.settings(scale, {})
-        differ = [f"{name} = {_told(value)}" for name, value in settings.items() if own.get(name) != value]
-        told.append((len(differ), f"{scale} but for {', '.join(differ)}" if differ else scale))
-    return min(told, key=lambda each: each[0])[1]
+        differ = [f"{name} = {told(value)}" for name, value in settings.items() if own.get(name) != value]
+        found.append((len(differ), f"{scale} but for {', '.join(differ)}" if differ else scale))
+    return min(found, key=lambda each: each[0])[1]
 
 
 def steps(experiment: Experiment, scale: str, given: Mapping[str, str]) -> int:
     """How many cells a run has."""
-    return len(experiment.cells(experiment.settings(scale, _given(experiment, given))))
+    return len(experiment.cells(experiment.settings(scale, read(experiment, given))))
 
 
 class _Kept:
@@ -150,29 +153,26 @@ class _Kept:
             except (ValueError, KeyError, TypeError):
                 raise InputError(f"`{path}` holds no results", hint="remove it, or start again with --again") from None
 
+    def borrow(self, path: Path) -> None:
+        """Take over what another figure has measured with the same settings; its time is counted there."""
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            theirs = found["cells"] if found["about"] == self.about else {}
+        except (OSError, ValueError, KeyError, TypeError):  # not there, or not results
+            return
+        if theirs:
+            self.cells = {**theirs, **self.cells}
+            self._write()
+
     def add(self, key: str, rows: list[Row], seconds: float) -> None:
         self.cells[key], self.seconds = rows, self.seconds + seconds
+        self._write()
+
+    def _write(self) -> None:
         partial = self.path.with_suffix(".partial")
         whole = {"about": self.about, "seconds": self.seconds, "cells": self.cells}
         partial.write_text(json.dumps(whole, default=float), encoding="utf-8")
         partial.replace(self.path)
-
-
-def _given(experiment: Experiment, given: Mapping[str, str]) -> dict[str, Any]:
-    """Parameters as texts, in the types of the paper's own."""
-    found = {}
-    for name, text in given.items():
-        if name not in experiment.parameters:
-            raise InputError(
-                f"`{experiment.name}` has no parameter `{name}`", hint=nearest(name, experiment.parameters)
-            )
-        own = experiment.parameters[name]
-        try:
-            found[name] = [type(own[0])(part) for part in text.split(",")] if isinstance(own, list) else type(own)(text)
-        except ValueError:
-            what = "values like" if isinstance(own, list) else "a value like"
-            raise InputError(f"`{name}` cannot be `{text}`", hint=f"expected {what} {_told(own)}") from None
-    return found
 
 
 def _table(found: Result, path: Path) -> None:
@@ -181,12 +181,6 @@ def _table(found: Result, path: Path) -> None:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(found.rows)
-
-
-def _told(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def as_json(found: Result) -> dict[str, Any]:

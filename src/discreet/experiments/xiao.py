@@ -169,6 +169,7 @@ def _linear(rows: Any) -> tuple[bool, str]:
 
 ERROR: Row = {"y_label": "average relative error", "log": ("y",), "share": True}
 COMMON = {"tables": ["OCC", "SAL"], "l": 10, "s": [0.05], "qd": [0], "queries": 10_000}
+LIMITS = {"d": (1, 7), "qd": (0, 7), "s": (1e-6, 1)}
 WINS = beats("error", "anatomy", "generalization", 10)
 CENSUS_TABLES = ("OCC", "SAL")
 
@@ -189,6 +190,7 @@ def figure(number: int, title: str, parameters: Row, chart: Chart, *claims: Clai
         CENSUS_TABLES,
         scales,
         more.get("remarks", ()),
+        LIMITS,
     )
 
 
@@ -206,8 +208,13 @@ EXPERIMENTS = (
         Claim("anatomy is more accurate than generalization for every d", beats("error", "anatomy", "generalization")),
         Claim("the error of anatomy is always below 10 %", under("error", "anatomy", 0.1)),
         Claim("the error of generalization grows exponentially with d", rises("error", "generalization", times=4)),
-        Claim("for d = 7 the error of anatomy is lower by two orders of magnitude", _at_7),
-        scales={"quick": {"d": [3, 5, 7]}},
+        Claim(
+            "for d = 7 the error of anatomy is lower by two orders of magnitude",
+            _at_7,
+            "it holds of the real tables. Columns of the synthetic ones follow each other less, which is likely why it "
+            "does not there; more rows do not change it",
+        ),
+        scales={"quick": {"d": [3, 7]}},
     ),
     figure(
         5,
@@ -224,7 +231,7 @@ EXPERIMENTS = (
             falls("error", "generalization"),
             "as the paper says itself, it no longer does so with d = 7, where boxes are wide in every column",
         ),
-        scales={"quick": {"d": [3, 5]}},
+        scales={"quick": {"d": [3, 5], "qd": [1, 3, 5]}},
     ),
     figure(
         6,
@@ -235,7 +242,7 @@ EXPERIMENTS = (
         Claim(
             "both are more precise the larger s is", every(falls("error", "anatomy"), falls("error", "generalization"))
         ),
-        scales={"quick": {"d": [3, 5], "s": [0.01, 0.05, 0.1]}},
+        scales={"quick": {"d": [3, 5], "s": [0.01, 0.1]}},
     ),
     figure(
         7,
@@ -271,6 +278,6 @@ EXPERIMENTS = (
             IN_MEMORY,
         ),
         measure=io,
-        scales=SIZES,
+        scales={**SIZES, "quick": {"n": [5_000, 10_000, 20_000]}},
     ),
 )

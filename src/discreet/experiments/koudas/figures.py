@@ -134,14 +134,13 @@ RANGES = (
     ),
 )
 SWEEP = {"methods": ["min_max", "min_sum", "max_groups", "random", "swap"], "rows": 1_427, "span": 30, "queries": 20}
-QUICK_SWEEP = {"quick": {"queries": 4}, "medium": {"queries": 10}}
 NOT_MUCH = (
     Claim("the three optimisers are essentially the same", _alike),
     Claim(
         "they do not deteriorate much",
         every(*(steady("error", name, 2) for name in OPTIMAL)),
-        "bounds are as wide as groups are, and e is the width that they must have: five times e is nearly five times the "
-        "error. Beside random groups, whose errors are more than ten times as large, such lines look flat",
+        "bounds are as wide as groups are, and e is the width that they must have: five times e is nearly five times "
+        "the error. Beside random groups, whose errors are more than ten times as large, such lines look flat",
     ),
 )
 OVERHEAD = Claim(
@@ -151,6 +150,9 @@ OVERHEAD = Claim(
 )
 TIMES = {"rows": 10_000, "k": 20, "times": 15}
 QUICK_TIMES = {"quick": {"times": 3}}
+
+
+LIMITS = {"quasi": (1, 8), "e": (0, 1e9), "es": (0, 1e9), "variance": (0, 1e9), "spans": (0, 70), "share": (1, 100)}
 
 
 def figure(
@@ -175,6 +177,8 @@ def figure(
         more.get("tables", ()),
         more.get("scales", {}),
         more.get("remarks", ()),
+        LIMITS,
+        {"methods": ALGORITHMS},
     )
 
 
@@ -263,7 +267,7 @@ EXPERIMENTS = (
             Claim("swapping deteriorates significantly", rises("error", "swap", times=2)),
             Claim("random groups are worse than the optimisers", _optimal_beats("random")),
         ),
-        scales=QUICK_SWEEP,
+        scales={"quick": {"queries": 4, "ks": [4, 20, 40]}, "medium": {"queries": 10}},
     ),
     figure(
         14,
@@ -277,7 +281,7 @@ EXPERIMENTS = (
             Claim("e hardly matters to random groups", steady("error", "random", 1.2)),
             Claim("random groups and swapping are worse than the optimisers", _optimal_beats("random", "swap")),
         ),
-        scales=QUICK_SWEEP,
+        scales={"quick": {"queries": 4, "es": [40, 120, 200]}, "medium": {"queries": 10}},
     ),
     figure(
         15,

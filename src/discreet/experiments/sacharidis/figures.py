@@ -67,12 +67,13 @@ SMALL = {
     "ratio": 10,
     "k": 10,
     "draws": 1,
-    "ratios": [1, 4, 16],
+    "ratios": [1, 10, 100],
     "ks": [5, 20],
     "ds": [2, 4],
     "ranges": [5, 20],
 }
 SCALES = {"quick": SMALL, "medium": {"private": 2_000, "ratio": 17, "draws": 1, "ratios": [1, 5, 17, 50]}}
+ALIKE = ((10, 11, 18), (12, 13, 19))  # the same groups, of which each shows another figure
 LABELS = {
     "ncp": "NCP, over private rows",
     "dm": "DM, over private rows",
@@ -105,6 +106,8 @@ def figure(number: int, base: str, y: str, *claims: Claim, uni: bool = False) ->
         claims,
         () if uni else ("IPUMS",),
         scales,
+        alike=[f"sacharidis-{other}" for other in next((of for of in ALIKE if number in of), ()) if other != number],
+        limits={"d": (1, 6), "ds": (1, 6), "range": (1, 100), "ranges": (1, 100)},
     )
 
 
