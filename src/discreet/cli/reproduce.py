@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
@@ -62,7 +63,11 @@ def reproduce(
         for each in chosen:
             step(each.name)
             more = {"scale": scale, "data": data, "given": settings, "again": again, "charts": charts}
-            found += [run(each, to=to, progress=step, **more)]  # type: ignore[arg-type]
+            try:
+                found += [run(each, to=to, progress=step, **more)]  # type: ignore[arg-type]
+            except KeyboardInterrupt:
+                print(f"stopped; what was measured is kept in {to}: started again, it goes on", file=sys.stderr)
+                raise
     if report is not None:
         write(to, report)
     if json:

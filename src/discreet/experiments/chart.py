@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 ACROSS = 3
+FEW, SHORTENED = 10, 1_000  # places that each have their number; numbers that are written with a letter
 WIDE = 2.5  # powers of ten from which a logarithmic axis has a number at each power alone
 
 
@@ -57,6 +58,7 @@ def _panel(axes: Axes, chart: Chart, rows: Sequence[Row], panel: str) -> None:
     lines = {
         line: sorted(measured.series(chart.y, line).get(panel, []))
         for line in dict.fromkeys(row[chart.line] for row in rows)
+        if line.startswith(chart.only)
     }
     for number, (line, points) in enumerate(lines.items()):
         color, mark = LINES[number % len(LINES)], MARKS[number % len(MARKS)]
@@ -68,9 +70,12 @@ def _panel(axes: Axes, chart: Chart, rows: Sequence[Row], panel: str) -> None:
     places = sorted({x for points in lines.values() for x, _ in points})
     if "x" in chart.log and places and places[-1] >= 10 * places[0]:
         axes.set_xscale("log")
-        axes.set_xticks(places, [f"{x:,}" for x in places])
         axes.xaxis.set_minor_formatter(lambda *_: "")
         axes.tick_params(axis="x", which="minor", length=0)
+    if len(places) <= FEW:
+        axes.set_xticks(places, [_short(x) for x in places])
+    else:
+        axes.xaxis.set_major_formatter(lambda x, _: _short(x))
     if "y" in chart.log:
         _log(axes, [y for points in lines.values() for _, y in points if y > 0])
     else:
@@ -95,6 +100,16 @@ def _log(axes: Axes, values: Sequence[float]) -> None:
     axes.yaxis.set_minor_formatter(lambda *_: "")
 
 
+def _short(value: float) -> str:
+    """A number of what was varied, briefly enough to stand beside others: 10k, 2M."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size and value % (size / 10) == 0 and value >= SHORTENED:
+            return f"{value / size:g}{letter}"
+    return f"{value:,.6g}"
+
+
 def _told(value: float) -> str:
     """A number as an axis has it."""
+    if abs(value) >= 1_000_000:
+        return f"{value / 1_000_000:g}M"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -26,7 +26,8 @@ SCALES = ("quick", "medium", "full")
 class Chart:
     """What is drawn: `y` over `x`, a line for each `line`, a panel for each `panel`.
 
-    Texts call what was varied `named`, or by the column `x`; where every panel varies something else, by the panel.
+    Lines are drawn whose names begin with `only`. Texts call what was varied `named`, or by the column `x`; where every
+    panel varies something else, by the panel.
     """
 
     x: str
@@ -37,6 +38,7 @@ class Chart:
     y_label: str = ""
     log: tuple[str, ...] = ()
     share: bool = False
+    only: str = ""
     named: str = ""
     panel_is_x: bool = False
 
