@@ -84,8 +84,8 @@ NOT_MUCH = (
     Claim(
         "they do not deteriorate much",
         every(*(steady("error", name, 2) for name in OPTIMAL)),
-        "bounds are as wide as groups are, which must be wider the larger k and e are: five times e is nearly five times "
-        "the error. Beside random groups, whose errors are more than ten times as large, such lines look flat",
+        "bounds are as wide as groups are, which must be wider the larger k and e are: five times e is nearly five "
+        "times the error. Beside random groups, whose errors are more than ten times as large, such lines look flat",
     ),
 )
 OVERHEAD = Claim(
