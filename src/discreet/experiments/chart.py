@@ -61,8 +61,15 @@ def _panel(axes: Axes, chart: Chart, rows: Sequence[Row], panel: str) -> None:
         if line.startswith(chart.only)
     }
     for number, (line, points) in enumerate(lines.items()):
+        lost = "y" in chart.log and points and not any(y for _, y in points)  # no logarithm of 0
         color, mark = LINES[number % len(LINES)], MARKS[number % len(MARKS)]
-        axes.plot(*zip(*points, strict=True) if points else ([], []), f"{mark}-", color=color, label=line, markersize=5)
+        axes.plot(
+            *zip(*points, strict=True) if points else ([], []),
+            f"{mark}-",
+            color=color,
+            label=f"{line}: 0" if lost else line,
+            markersize=5,
+        )
     if chart.panel and not chart.panel_is_x:
         axes.set_title(str(panel), fontsize=10, loc="left", color=INK)
     axes.set_xlabel(str(panel) if chart.panel_is_x else chart.x_label or chart.x, color=INK)

@@ -58,7 +58,7 @@ def quadratic(rows: Rows) -> tuple[bool, str]:
 
 def comparable(rows: Rows) -> tuple[bool, str]:
     ratios = [a / b for _, a, b in rows.pairs("error", "l-diversity", "min_sum")]
-    return max(ratios) <= 3, f"l-diversity / min_sum: {min(ratios):.3g} to {max(ratios):.3g}"
+    return 1 / 3 <= min(ratios) <= max(ratios) <= 3, f"l-diversity / min_sum: {min(ratios):.3g} to {max(ratios):.3g}"
 
 
 def same_time(rows: Rows) -> tuple[bool, str]:
