@@ -36,7 +36,7 @@ def draw(title: str, chart: Chart, rows: Sequence[Row], path: Path) -> None:
     from matplotlib.figure import Figure
 
     panels = list(dict.fromkeys(row[chart.panel] if chart.panel else "" for row in rows)) or [""]
-    across = min(len(panels), ACROSS)
+    across = 2 if len(panels) == 4 else min(len(panels), ACROSS)
     down = -(-len(panels) // across)
     with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
         figure = Figure(figsize=(max(7.5, 4.8 * across), 1.2 + 4 * down), layout="constrained")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,14 @@ def released(
         yield variant, Boxes(space, *joined, private), time.process_time() - start
 
 
+@cache
+def warm(base: str) -> None:
+    """Run everything once on a few rows, so that no time includes compiling."""
+    few = space_of(uniform(200, 0, COLUMNS[:2]), COLUMNS[:2])
+    for _ in released(few, 50, base, 5, 0):
+        pass
+
+
 def queries(space: Sequence[Dimension], private: int, draw: int, share: float) -> Iterator[tuple[Floats, Floats, int]]:
     """Ranges that take about that share of the space, each with somebody inside."""
     chance, columns = np.random.default_rng(draw + 100), [_places(d)[d.codes[:private]] for d in space]
@@ -119,6 +128,7 @@ def losses(base: str, *, uni: bool, count: bool) -> Callable[[Row, Settings, Dat
     def measure(cell: Row, settings: Settings, data: Data) -> Iterator[Row]:
         own = {name: settings[name] for name in ("ratio", "k", "d", "range")} | {cell["by"]: cell["x"]}
         private = settings["private"]
+        warm(base)
         found: dict[str, list[tuple[float, ...]]] = {}
         wanted, columns = private * own["ratio"], COLUMNS[: own["d"]]
         for draw in range(settings["draws"]):
