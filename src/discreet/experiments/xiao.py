@@ -229,7 +229,6 @@ EXPERIMENTS = (
         Claim(
             "the error of generalization falls as qd grows",
             falls("error", "generalization"),
-            "as the paper says itself, it no longer does so with d = 7, where boxes are wide in every column",
         ),
         scales={"quick": {"d": [3, 5], "qd": [1, 3, 5]}},
     ),

@@ -239,7 +239,7 @@ EXPERIMENTS = (
         {**TIMES, "share": [10, 25, 50, 75, 100]},
         times("share", [""], "groups"),
         overhead,
-        Chart("x", "seconds", x_label="share of the groups that a query touches, %", **SECONDS),
+        Chart("x", "seconds", x_label="share of the groups that a query touches, %", named="share, %", **SECONDS),
         (
             OVERHEAD,
             Claim(
@@ -255,7 +255,7 @@ EXPERIMENTS = (
         {**TIMES, "spans": [10, 20, 30, 40, 50]},
         times("spans", [""], "span"),
         overhead,
-        Chart("x", "seconds", x_label=SPAN, **SECONDS),
+        Chart("x", "seconds", x_label=SPAN, named="span", **SECONDS),
         (OVERHEAD,),
         scales=QUICK_TIMES,
     ),
