@@ -19,8 +19,7 @@ from discreet.release.manifest import Manifest, Promise
 from discreet.values.names import fresh
 
 if TYPE_CHECKING:
-    from discreet.engines import Engine
-    from discreet.release.verify.check import Check
+    pass
 
 
 class Slicing(BaseModel):
@@ -120,12 +119,6 @@ def _faults(promise: Promise) -> Iterator[str]:
         yield "its blocks are not its quasi-identifiers, each in one of them and in their order"
 
 
-def _checks(engine: Engine, promise: Promise) -> Iterator[Check]:
-    from discreet.release.verify.blocks import same_sizes
-
-    yield from same_sizes(engine, [file_of(i) for i in range(len(blocks(promise)))])
-
-
 SLICING = Layout(
     _files,
     _orders,
@@ -135,5 +128,4 @@ SLICING = Layout(
     blocks=blocks,
     member=Slicing,
     faults=_faults,
-    checks=_checks,
 )

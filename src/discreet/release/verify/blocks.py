@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp, parse_one
 
@@ -17,7 +17,7 @@ UNLIKE = """
 """
 
 
-def same_sizes(engine: Engine, files: Sequence[str]) -> Iterator[Check]:
+def same_sizes(engine: Engine, files: Sequence[str]) -> Check:
     """Compare the groups of each file with those of the sensitive values; both were counted."""
     wrong = None
     for name in files:
@@ -27,4 +27,4 @@ def same_sizes(engine: Engine, files: Sequence[str]) -> Iterator[Check]:
         if unlike:
             wrong = f"{unlike} groups have another size in `{name}` than in `st`"
             break
-    yield check("blocks", wrong, "every block has a row for each person of a group")
+    return check("blocks", wrong, "every block has a row for each person of a group")

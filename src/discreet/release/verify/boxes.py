@@ -97,18 +97,19 @@ def _misread(engine: Engine, side: BoxColumn) -> bool:
     found = engine.run(exp.select("label", "value").from_('"labels file"').where(of_side))
     for label, value in zip(*(part.to_pylist() for part in found.columns), strict=True):
         told[label].append(value)
-    lists = ((_values(label), values) for label, values in told.items() if values != [label])
-    return any(listed is not None and Counter(listed) != Counter(values) for listed, values in lists)
+    return any(values != [label] and _lists_others(label, values) for label, values in told.items())
 
 
-def _values(label: str) -> list[str | None] | None:
-    """The values that a text lists, if it is a list of texts."""
+def _lists_others(label: str, values: Sequence[str | None]) -> bool:
+    """Whether a text is a list of texts, and of others than these."""
     try:
         listed = json.loads(label)
     except ValueError:
-        return None
-    texts = isinstance(listed, list) and all(value is None or isinstance(value, str) for value in listed)
-    return listed if texts and listed else None
+        return False
+    if listed == values or not isinstance(listed, list):  # as a rule they are in the same order
+        return False
+    texts = all(value is None or isinstance(value, str) for value in listed)
+    return bool(listed) and texts and Counter(listed) != Counter(values)
 
 
 NOT_FINITE = "NOT (IS_FINITE(CAST(:low AS DOUBLE)) AND IS_FINITE(CAST(:high AS DOUBLE)))"  # no place on a line

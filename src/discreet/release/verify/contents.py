@@ -26,6 +26,7 @@ from discreet.release.layouts import plausible as beside
 from discreet.release.layouts.file import named
 from discreet.release.manifest import Manifest, Promise, Resource
 from discreet.release.relations import load_file
+from discreet.release.verify.blocks import same_sizes
 from discreet.release.verify.boxes import SHOWN
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.likeness import LIKENESS, likeness
@@ -97,23 +98,33 @@ def _groups(engine: Engine, manifest: Manifest, kept: Kept | None) -> Iterator[C
     if promise.harmless is not None:
         yield check("harmless", fault, f"whoever holds {promise.spared} is promised nothing but k and beta")
     if fault is None:
-        _count(engine, promise, type_, kept)
+        apart = _count(engine, promise, type_, kept)
         yield from _promises(engine, promise, type_)
+        if apart is not None:
+            yield same_sizes(engine, apart)
 
 
-def _count(engine: Engine, promise: Promise, type_: pa.DataType, kept: Kept | None) -> None:
-    """Make known what each group has: from what was kept of files in order, or else counted by the engine."""
+def _count(engine: Engine, promise: Promise, type_: pa.DataType, kept: Kept | None) -> list[str] | None:
+    """Make known what each group has: from what was kept of files in order, or else counted by the engine.
+
+    Returned are, if there are blocks, those that were counted apart: if runs were, all have the rows of groups.
+    """
     apart = layout_of(promise).tally(promise).apart
     harmless = None if promise.harmless is None else harmless_values(promise.harmless, type_)
     found = None if kept is None or apart else groups_of(kept, harmless)
-    files = files_of(promise) if layout_of(promise).matching == "margins" else {}
+    sliced = layout_of(promise).matching == "margins" and layout_of(promise).member is not None
+    files = files_of(promise) if sliced else {}
     blocks = [name for name, file in files.items() if promise.count not in file.columns]
     if found is not None:
         for name, table in zip((ROWS_OF, VALUES_OF), found, strict=True):
             engine.load(name, table, keep=False)
-        for name in blocks:
-            engine.load(f"{name} groups", found[0], keep=False)
-        return
+        rows, held = found
+        if rows["grp"].equals(held["grp"]):  # they stand side by side already
+            both = pa.Table.from_arrays([*rows.columns, *held.columns[1:]], ["grp", "rows", *held.column_names[1:]])
+            engine.load(BOTH, both, keep=False)
+        else:
+            engine.load(BOTH, parse_one(SIDE_BY_SIDE, dialect="duckdb", into=exp.Select), keep=False)
+        return [] if sliced else None
     group = exp.column(promise.group, quoted=True)
     ends = ENDS if "e" in promise.guarantee else "NULL AS high, NULL AS low"
     values = HELD.replace(":ends", ends).replace(":own", OTHERS if promise.harmless else "TRUE")
@@ -123,6 +134,8 @@ def _count(engine: Engine, promise: Promise, type_: pa.DataType, kept: Kept | No
     for name, sql in ((ROWS_OF, VALUES_OF_GROUPS if apart else ROWS_OF_GROUPS), (VALUES_OF, values), *of_blocks):
         query = parse_one(sql, dialect="duckdb", into=exp.Select)
         engine.load(name, exp.replace_placeholders(query, group=group), keep=False)
+    engine.load(BOTH, parse_one(SIDE_BY_SIDE, dialect="duckdb", into=exp.Select), keep=False)
+    return blocks if sliced else None
 
 
 def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[Check]:
@@ -178,14 +191,19 @@ def _rows(engine: Engine, promise: Promise, kept: Kept | None) -> Iterator[Check
         yield check("rows", wrong, "rows are numbered by their place alone")
 
 
+AT_ONCE = 1 << 17  # rows that are looked at together: their columns stay in the processor's caches
 ROWS = "SELECT MIN(:row) = 1 AND MAX(:row) = COUNT(*) AND COUNT(:row) = COUNT(*) AND BOOL_AND(:row = FLOOR(:row)) AS ok"
 ROWS_OF_GROUPS = "SELECT :group AS grp, COUNT(*) AS size FROM qit GROUP BY :group"
 VALUES_OF_GROUPS = "SELECT grp, SUM(n) AS size FROM st GROUP BY grp"  # of a join, whose rows are in other groups
-GROUPS = """
-    SELECT SUM(q.size), COUNT(q.grp), MIN(q.grp), MAX(q.grp),
-           COUNT(*) FILTER (WHERE q.size IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd),
-           SUM(s.infinite), MAX(CEIL(10000 * s.top / s.others)) FILTER (WHERE s.others > 0)
+SIDE_BY_SIDE = """
+    SELECT q.grp, q.size AS rows, s.size, s.others, s.least, s.top, s.kinds, s.low, s.high, s.missing, s.odd, s.infinite
     FROM "rows of groups" AS q FULL JOIN "values of groups" AS s ON q.grp = s.grp
+"""
+GROUPS = """
+    SELECT SUM(s.rows), COUNT(s.grp), MIN(s.grp), MAX(s.grp),
+           COUNT(*) FILTER (WHERE s.rows IS DISTINCT FROM s.size), MIN(s.least), SUM(s.missing), SUM(s.odd),
+           SUM(s.infinite), MAX(CEIL(10000 * s.top / s.others)) FILTER (WHERE s.others > 0)
+    FROM "rows and values of groups" AS s
 """
 ENDS = "MAX(value) FILTER (WHERE own) AS high, MIN(value) FILTER (WHERE own) AS low"
 HELD = """
@@ -196,7 +214,7 @@ HELD = """
            COUNT(*) FILTER (WHERE :infinite) AS infinite
     FROM (SELECT grp, value, n, :own AS own FROM st) AS held GROUP BY grp
 """
-ROWS_OF, VALUES_OF = "rows of groups", "values of groups"
+ROWS_OF, VALUES_OF, BOTH = "rows of groups", "values of groups", "rows and values of groups"
 # What breaks a promise, and what is promised.
 PROMISES: dict[str, tuple[Callable[[float, pa.DataType], str], str]] = {
     "k": (lambda t, _: f"s.size < {int(t)}", "every group has at least {t} rows"),
@@ -272,7 +290,8 @@ def _batches(folder: Path, resource: Resource, wanted: Collection[str]) -> Itera
     """The rows of a data file in their order, with the columns that are wanted of it."""
     if resource.format == "parquet":
         columns = [name for name in resource.kinds() if name in wanted]
-        yield from pq.ParquetFile(folder / resource.path).iter_batches(batch_size=1 << 20, columns=columns)
+        file = pq.ParquetFile(folder / resource.path)
+        yield from file.iter_batches(batch_size=AT_ONCE, columns=columns, use_threads=False)
         return
     engine = connect()
     try:

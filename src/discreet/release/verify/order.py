@@ -40,27 +40,27 @@ def _seam(last: pa.RecordBatch, batch: pa.RecordBatch) -> list[pa.Array]:
 
 
 def _first_out_of_order(columns: Sequence[pa.Array], *, strict: bool) -> int | None:
-    tied = np.ones(max(len(columns[0]) - 1, 0), np.bool_)
+    tied: npt.NDArray[np.bool_] | None = None  # whether a row and the next are alike in all columns so far; or all are
     for column in columns:
-        before, after = _compare(column)
-        wrong = tied & after
+        alike, after = _compare(column)
+        wrong = after if tied is None else tied & after
         if wrong.any():
             return int(wrong.argmax())
-        tied &= ~before
+        tied = alike if tied is None else tied & alike
         if not tied.any():
             return None
-    return int(tied.argmax()) if strict else None
+    return int(tied.argmax()) if strict and tied is not None else None
 
 
 def _compare(column: pa.Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Whether each value comes before, and whether it comes after, the one that follows it."""
+    """Whether each value is like the one that follows it, and whether it comes after it."""
     if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
         raise ValueError("NaN has no place in an order")
     if column.null_count == 0 and is_number(column.type):
         held = numbers(column)
-        return held[:-1] < held[1:], held[:-1] > held[1:]
+        return held[:-1] == held[1:], held[:-1] > held[1:]
     here, there = column[:-1], column[1:]
     missing = flags(column.is_null())
-    less = flags(pc.less(here, there).fill_null(False))
+    alike = flags(pc.equal(here, there).fill_null(False))
     more = flags(pc.greater(here, there).fill_null(False))
-    return less | (~missing[:-1] & missing[1:]), more | (missing[:-1] & ~missing[1:])
+    return alike | (missing[:-1] & missing[1:]), more | (missing[:-1] & ~missing[1:])

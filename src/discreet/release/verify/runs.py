@@ -57,8 +57,7 @@ class Kept:
             if self._is_rows(columns):
                 kept.append(batch.select([name for name in self.names if name in batch.schema.names]))
             if self.boxes and {*self.boxes, self.group} <= set(batch.schema.names):
-                boxes = batch.select([*self.boxes, self.group])
-                self.shown.append(boxes.take(array(_starts(*boxes.columns))))
+                self._show(batch.select([*self.boxes, self.group]))
             if columns == (self.row,) and len(batch):
                 own = batch.column(self.row)
                 ends = 1 + count, len(batch) + count
@@ -66,6 +65,15 @@ class Kept:
                 self.numbered[file] = whole and self.numbered.get(file, True)
                 count += len(batch)
             yield batch
+
+    def _show(self, boxes: pa.RecordBatch) -> None:
+        """Keep the first row of every run, of one that began in the batch before only that."""
+        starts = _starts(*boxes.columns)
+        if self.shown and len(boxes):
+            seam = pa.Table.from_batches([self.shown[-1].slice(len(self.shown[-1]) - 1), boxes.slice(0, 1)])
+            starts = starts[len(_starts(*(column.combine_chunks() for column in seam.columns))) == 1 :]
+        if starts.size:
+            self.shown.append(boxes.take(array(starts)))
 
 
 def kept_of(promise: Promise) -> Kept:
@@ -154,33 +162,38 @@ def _rows(groups: Ints) -> pa.Table:
 
 def _held(groups: Ints, values: pa.Array, counts: Ints, harmless: pa.Array | None) -> pa.Table:
     """What each group holds; harmless values are left out of all but its size, least count, missing and odd ones."""
-    starts, there = _starts(array(groups)), np.ones(groups.size, np.bool_)
-    if values.null_count:
-        there = flags(values.is_valid())
-    own, others = there, counts
-    if harmless is not None:
-        spared = flags(pc.is_in(values, value_set=harmless))
-        own, others = there & ~spared, np.where(spared, 0, counts)
-    place, none = np.arange(groups.size), groups.size
-    first = np.minimum.reduceat(np.where(own, place, none), starts)
-    last = np.maximum.reduceat(np.where(own, place, -1), starts)
+    starts = _starts(array(groups))
+    ends = np.append(starts[1:], groups.size)
 
     def total(of: npt.NDArray[Any]) -> Ints:
         return np.asarray(np.add.reduceat(of, starts, dtype=np.int64))
 
-    nothing = np.zeros(starts.size, np.int64)
+    size, nothing = total(counts), np.zeros(starts.size, np.int64)
+    others, of_others = counts, size
+    kinds: Ints = ends - starts
+    missing: Ints = nothing
+    first, last = starts, ends - 1
+    if harmless is not None or values.null_count:
+        there = own = flags(values.is_valid())
+        if harmless is not None:
+            spared = flags(pc.is_in(values, value_set=harmless))
+            own, others = there & ~spared, np.where(spared, 0, counts)
+        place, none = np.arange(groups.size), groups.size
+        first = np.minimum.reduceat(np.where(own, place, none), starts)
+        last = np.maximum.reduceat(np.where(own, place, -1), starts)
+        of_others, kinds, missing = total(others), total(others > 0), total(~there)
     real = pa.types.is_floating(values.type)
     return _table(
         {
             "grp": groups[starts],
-            "size": total(counts),
-            "others": total(others),
+            "size": size,
+            "others": of_others,
             "least": np.minimum.reduceat(counts, starts),
             "top": np.maximum.reduceat(others, starts).astype(np.int64),
-            "kinds": total(others > 0),
-            "low": values.take(array(first, first < none)),
+            "kinds": kinds,
+            "low": values.take(array(first, first < groups.size)),
             "high": values.take(array(last, last >= 0)),
-            "missing": total(~there) if values.null_count else nothing,
+            "missing": missing,
             "odd": nothing,
             "infinite": total(flags(pc.is_inf(values).fill_null(False))) if real else nothing,
         }
