@@ -40,8 +40,8 @@ PLACES = {
             *("publication/test_permutation", "publication/test_randomness", "publication/test_slicing"),
             *("release/test_database", "release/test_described", "release/test_runs", "release/test_verify.py"),
             *("release/test_write", "report/", "risk/", "table/test_database", "table/test_looks"),
-            *("vault/test_bad_input", "vault/test_doubts", "vault/test_lot", "vault/test_people", "vault/test_server"),
-            *("vault/test_vault",),
+            *("values/test_kernel", "vault/test_bad_input", "vault/test_doubts", "vault/test_lot", "vault/test_people"),
+            *("vault/test_server", "vault/test_vault"),
             *("warnings/",),
         ),
         "slow",
@@ -104,6 +104,14 @@ def budget(file: str) -> int:
     return next((seconds for start, seconds in BUDGETS.items() if file.startswith(start)), BUDGET)
 
 
+def compiled() -> None:
+    """Compile every kernel, as for large tables; what Python runs for small ones is compared with it."""
+    from discreet.values import kernel
+
+    kernel.PATIENCE = 0
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    compiled()
     if not hasattr(config, "workerinput"):  # the process that all reports come to
         config.pluginmanager.register(Times(), "times of files")

@@ -6,6 +6,7 @@ Publishes, asks, audits and grows a small table in every way there is. If no fil
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ def state() -> str:
     """The files with kernels, as Numba knows them: by name, time and size."""
     found = hashlib.sha256()
     for path in sorted(SOURCE.rglob("*.py")):
-        if "njit" in path.read_text(encoding="utf-8"):
+        if re.search("@nb.njit|@kernel", path.read_text(encoding="utf-8")):
             found.update(f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}\n".encode())
     return found.hexdigest()
 
@@ -84,6 +85,7 @@ if __name__ == "__main__":
     stamp = Path(lane.COMPILED) / "warm"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != state():
         warnings.simplefilter("ignore")
+        lane.compiled()
         with tempfile.TemporaryDirectory(prefix="discreet-") as place:
             warm(Path(place))
             grow(Path(place))

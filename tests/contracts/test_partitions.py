@@ -20,6 +20,7 @@ from discreet.errors import PolicyError
 from discreet.partition import PARTITIONS
 from discreet.policy import Policy
 from discreet.values.random import RandomSource
+from plainly import plainly
 
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -94,7 +95,8 @@ def test_rows_groups_and_promises(partition, promised, data, seed):
     groups = assign(partition, quasi, sensitive, promised, seed)
     check(groups, sensitive, promised)
     assert all(np.array_equal(a, b) for a, b in zip(before, [*quasi, sensitive], strict=True)), "the inputs changed"
-    assert np.array_equal(groups, assign(partition, quasi, sensitive, promised, seed)), "one seed, two results"
+    with plainly():
+        assert np.array_equal(groups, assign(partition, quasi, sensitive, promised, seed)), "one seed, two results"
 
 
 @pytest.mark.parametrize(("quasi", "sensitive"), [s[1:] for s in SHAPES], ids=[s[0] for s in SHAPES])

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
+
+from discreet.values.kernel import kernel
 
 Counted = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _add_up(counts: npt.NDArray[np.int64]) -> None:
     for i in range(1, counts.size):
         counts[i] += counts[i - 1]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def tally(groups: npt.NDArray[np.int32], values: npt.NDArray[Any]) -> Counted:
     """The (group, value, count) that occur, ordered by group and value; and the size of every group."""
     n, most, last = groups.size, 0, 0

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.capacity import capacity
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.ordered import order_of
-from discreet.values.rule import capacity, is_harmless
+from discreet.values.rule import is_harmless
 
 IntArray: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 UIntArray: TypeAlias = npt.NDArray[np.uint64]
@@ -21,14 +22,14 @@ MarkArray: TypeAlias = npt.NDArray[Any]
 FINE = 4  # codes for each row, at most, that are counted one by one
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def below(word: np.uint64, m: int) -> int:
     """The integer in [0, m) that a uniform 64-bit word falls on: floor(word * m / 2**64), m < 2**32."""
     high, low, m64 = word >> np.uint64(32), word & np.uint64(0xFFFFFFFF), np.uint64(m)
     return int((high * m64 + ((low * m64) >> np.uint64(32))) >> np.uint64(32))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def shuffle(words: UIntArray) -> IntArray:
     """A uniform permutation of 0..n-1 from n random words (Fisher and Yates, inside out)."""
     order = np.empty(words.size, np.int32)
@@ -39,7 +40,7 @@ def shuffle(words: UIntArray) -> IntArray:
     return order
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> IntArray:
     """Row numbers ordered by value and, within a value, uniformly at random."""
     start, end = np.empty(counts.size, np.int64), np.empty(counts.size, np.int64)
@@ -56,7 +57,7 @@ def shuffle_by_value(values: IntArray, counts: IntArray, words: UIntArray) -> In
     return order
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def deal_out(counts, held, rule, groups, out, first):  # type: ignore[no-untyped-def]
     """Deal sorted rows round-robin: write to `out` the group of each row, rows being sorted by value.
 
@@ -79,7 +80,7 @@ def deal_out(counts, held, rule, groups, out, first):  # type: ignore[no-untyped
                 at += c
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
     """Deal every cell by itself; groups are numbered in the order of the cells."""
     groups = np.empty(values.size, np.int32)
@@ -104,7 +105,7 @@ def deal_cells(edges, values, rows, rule):  # type: ignore[no-untyped-def]
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def shuffle_cells(edges, values, rows, words):  # type: ignore[no-untyped-def]
     """Put the rows of every cell in a new random order, their values with them."""
     for cell in range(edges.size - 1):
@@ -115,7 +116,7 @@ def shuffle_cells(edges, values, rows, words):  # type: ignore[no-untyped-def]
             rows[i], rows[j] = rows[j], rows[i]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def median(codes, least, most, histogram):  # type: ignore[no-untyped-def]
     """The median of codes that lie between two, how many are under it, and how many at it.
 
@@ -141,7 +142,7 @@ def median(codes, least, most, histogram):  # type: ignore[no-untyped-def]
         least, most = least + (at << shift), min(most, least + (at + 1 << shift) - 1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def divide(lines, goes_right, spare):  # type: ignore[no-untyped-def]
     """Bring those that go left to the front; the order of each side stays."""
     left, right = 0, 0

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.kernels import IntArray, UIntArray, below, deal_cells, shuffle_cells
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.ordered import order_of
 from discreet.values.random import RandomSource
 from discreet.values.rule import FAR, Rule, at_most, is_harmless, keeps
@@ -74,7 +74,7 @@ class Chance:
         trade(held, starts, partners, bits, self.rule, self.counts, self.drawn, self.before)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def sensitive_by_group(groups: IntArray, values: IntArray, rows: IntArray, starts: IntArray) -> IntArray:
     """The values that each group holds, group after group."""
     held, end = np.empty(values.size, np.int32), starts.copy()
@@ -85,7 +85,7 @@ def sensitive_by_group(groups: IntArray, values: IntArray, rows: IntArray, start
     return held
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def pairs(first: IntArray, words: UIntArray) -> IntArray:
     """Who trades with whom: two and two, drawn among the groups first[c] to first[c + 1] of each cell."""
     found, size = np.empty(words.size, np.int32), 0
@@ -99,7 +99,7 @@ def pairs(first: IntArray, words: UIntArray) -> IntArray:
     return found[:size]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def take_places(edges, values, rows, held, starts, groups):  # type: ignore[no-untyped-def]
     """Bring the rows of every cell, in the order in which they stand, to the places of their value."""
     place = np.empty(held.size, np.int32)
@@ -113,7 +113,7 @@ def take_places(edges, values, rows, held, starts, groups):  # type: ignore[no-u
             groups[rows[a + of[i]]] = place[a + to[i]]
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def _below(bits, m):  # type: ignore[no-untyped-def]
     """The integer in [0, m) that 32 random bits fall on; that some are likelier by m in 2**32 breaks no promise."""
     return int((np.uint64(bits) * np.uint64(m)) >> np.uint64(32))
@@ -124,7 +124,7 @@ def may_break(rule: Rule) -> bool:
     return rule.distinct_l > 1 or rule.marks.size > 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def trade(held, starts, partners, bits, rule, counts, drawn, before):  # type: ignore[no-untyped-def]
     """One round: groups that stand beside each other among the `partners`, two and two, trade in place.
 
@@ -154,14 +154,14 @@ def trade(held, starts, partners, bits, rule, counts, drawn, before):  # type: i
             at += n
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _copy(values, to):  # type: ignore[no-untyped-def]
     """Compiles ten times as fast as an assignment to a slice."""
     for i in range(values.size):
         to[i] = values[i]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _divide(mine, yours, harmless, rule, left, right, free, fixed, bits):  # type: ignore[no-untyped-def]
     """Divide anew what two groups hold of harmless values, or of all others; return how many places the first has.
 
@@ -207,7 +207,7 @@ def _divide(mine, yours, harmless, rule, left, right, free, fixed, bits):  # typ
     return here
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _fit(value, rows, alike, harmless, rule):  # type: ignore[no-untyped-def]
     """How many copies of a value a group of so many rows may hold, those of them `alike` that are as harmless."""
     most = min(np.int64(alike), at_most(value, rows, rule))
@@ -218,7 +218,7 @@ def _fit(value, rows, alike, harmless, rule):  # type: ignore[no-untyped-def]
     return min(most, alike - max(rule.distinct_l, 1) + 1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _exchange(mine, yours, rule, left, free, fixed, bits):  # type: ignore[no-untyped-def]
     """Shuffle the values that one of two groups holds once and the other does not, among the places they have.
 
@@ -249,7 +249,7 @@ def _exchange(mine, yours, rule, left, free, fixed, bits):  # type: ignore[no-un
         yours[fixed[i]] = free[i]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _ends(group, rule):  # type: ignore[no-untyped-def]
     """The smallest and the largest value of a group, without harmless ones."""
     low, high = np.int32(FAR), np.int32(-1)

@@ -7,13 +7,14 @@ Claim: order_is_stable — it is the one that NumPy's stable sort finds.
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
+
+from discreet.values.kernel import kernel
 
 RUN = 16
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def order_of(keys):  # type: ignore[no-untyped-def]
     """The places of all keys in ascending order, equal ones as they stand."""
     n, width = keys.size, RUN

@@ -1,9 +1,10 @@
-"""What every group must keep, as compiled kernels see it: one value, and the four questions that are asked of it.
+"""What every group must keep, as compiled kernels see it: one value, and the questions that are asked of it.
 
-    keeps     do these rows keep all promises as one group?
-    surely    how many of these rows keep them, whichever they are?
-    sweep     where may a run of rows be cut in two, so that both parts keep them?
-    capacity  in how many groups may rows sorted by value be dealt out, so that all keep them?
+    keeps   do these rows keep all promises as one group?
+    surely  how many of these rows keep them, whichever they are?
+    sweep   where may a run of rows be cut in two, so that both parts keep them?
+
+In how many groups rows may be dealt out is asked in `capacity.py`.
 
 A group is seen through six numbers: the rows of its most frequent value, its distinct values, its smallest and its
 largest value, the rows it needs so that no value has more than its share, and its rows with harmless values, which
@@ -18,10 +19,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.kernel import kernel
 from discreet.values.ordered import order_of
 
 Marks: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -50,19 +51,19 @@ class Rule(NamedTuple):
     harmless: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def fewest_rows(rule):  # type: ignore[no-untyped-def]
     """No fewer rows than these can keep all promises."""
     return max(rule.k, rule.l, rule.distinct_l, 1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def only_counts(rule):  # type: ignore[no-untyped-def]
     """Whether enough rows are all that is promised."""
     return rule.l <= 1 and rule.distinct_l <= 1 and rule.marks.size == 0 and not has_shares(rule)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def at_least(rows, rule):  # type: ignore[no-untyped-def]
     """The same rule for groups of so many rows, more or fewer than it asks by itself."""
     return Rule(rows, rule.l, rule.distinct_l, rule.e, rule.marks, rule.shares, rule.harmless)
@@ -74,19 +75,19 @@ def among(values: IntArray, rule: Rule) -> Rule:
     return rule._replace(**of_values)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def only_rows(rows, rule):  # type: ignore[no-untyped-def]
     """What asks for so many rows, whatever they hold, in the place of a rule: kernels then decide without values."""
     return Rule(rows, 1, 1, rule.e, rule.marks[:0], rule.shares[:0], rule.harmless[:0])
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def has_shares(rule):  # type: ignore[no-untyped-def]
     """Whether values have shares to keep to."""
     return rule.shares.shape[0] > 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def rows_for(value, count, rule):  # type: ignore[no-untyped-def]
     """The fewest rows of a group in which so many may hold a value: exact, since both factors are below 2**31."""
     if count == 0 or not has_shares(rule):
@@ -95,7 +96,7 @@ def rows_for(value, count, rule):  # type: ignore[no-untyped-def]
     return -(-np.int64(count) * of // most) if most else np.int64(NEVER)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def at_most(value, rows, rule):  # type: ignore[no-untyped-def]
     """How many rows of a group of so many may hold a value, as far as its share goes."""
     if not has_shares(rule):
@@ -103,19 +104,19 @@ def at_most(value, rows, rule):  # type: ignore[no-untyped-def]
     return np.int64(rows) * rule.shares[value, 0] // rule.shares[value, 1]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def is_harmless(value, rule):  # type: ignore[no-untyped-def]
     """Whether a value is harmless."""
     return rule.harmless.size > 0 and rule.harmless[value]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def nothing():  # type: ignore[no-untyped-def]
     """What is seen of a group without rows."""
     return np.int64(0), np.int64(0), np.int64(NEVER), np.int64(-1), np.int64(0), np.int64(0)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def see(seen, value, count, new, rule):  # type: ignore[no-untyped-def]
     """What is seen once so many rows of the group hold a value: if it is `new` there was none, else one fewer."""
     top, distinct, low, high, need, free = seen
@@ -125,7 +126,7 @@ def see(seen, value, count, new, rule):  # type: ignore[no-untyped-def]
     return max(top, np.int64(count)), distinct + new, min(low, np.int64(value)), max(high, np.int64(value)), need, free
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def kept(seen, rows, rule):  # type: ignore[no-untyped-def]
     """Whether a group of so many rows keeps all promises."""
     top, distinct, low, high, need, free = seen
@@ -134,7 +135,7 @@ def kept(seen, rows, rule):  # type: ignore[no-untyped-def]
     return rule.marks.size == 0 or rule.marks[high] - rule.marks[low] >= rule.e
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def keeps(values, rule, counts):  # type: ignore[no-untyped-def]
     """Whether the rows with these sensitive values keep all promises as one group."""
     n = values.size
@@ -152,7 +153,7 @@ def keeps(values, rule, counts):  # type: ignore[no-untyped-def]
     return kept(seen, n, rule)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def surely(values, rule, counts):  # type: ignore[no-untyped-def]
     """How many of the rows with these sensitive values keep all promises, whichever they are: more than all if none do.
 
@@ -179,7 +180,7 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
     return max(share, need + free)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
     """The values that are not harmless, ascending if they have marks, and how often each occurs.
 
@@ -212,7 +213,7 @@ def _occurring(values, rule, counts):  # type: ignore[no-untyped-def]
     return held, times, free, share
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def within(held, times, rule):  # type: ignore[no-untyped-def]
     """The most rows whose values lie within a range that is too small."""
     first, inside, most = 0, np.int64(0), np.int64(0)
@@ -225,7 +226,7 @@ def within(held, times, rule):  # type: ignore[no-untyped-def]
     return most
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def within_each(starts, values, counts, rule):  # type: ignore[no-untyped-def]
     """The same of each group, whose values and counts begin at `starts`."""
     found = np.empty(starts.size, np.int64)
@@ -235,7 +236,7 @@ def within_each(starts, values, counts, rule):  # type: ignore[no-untyped-def]
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def sweep(values, rule, counts, works):  # type: ignore[no-untyped-def]
     """Set works[i] for every i: whether the first i rows keep all promises, and so do the rows from i on."""
     for step in (1, -1):
@@ -244,7 +245,7 @@ def sweep(values, rule, counts, works):  # type: ignore[no-untyped-def]
             counts[values[i]] = 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _sweep(values, step, rule, counts, works):  # type: ignore[no-untyped-def]
     """Set works[i] for every i: whether the first i rows keep all promises; backwards, whether the others do, too."""
     n, forwards = values.size, step > 0
@@ -270,79 +271,3 @@ def _sweep(values, step, rule, counts, works):  # type: ignore[no-untyped-def]
             works[rows] = fine
         else:
             works[n - rows] = works[n - rows] and fine
-
-
-@nb.njit(cache=True, nogil=True)
-def capacity(counts, values, rule):  # type: ignore[no-untyped-def]
-    """How many groups dealing may make so that every group keeps all promises.
-
-    Values are given in ascending order, with how many rows hold each.
-    Dealing g groups gives each floor(n/g) rows or more, at most ceil(c/g) of a value that c rows hold,
-    floor(sum of min(c, g) / g) distinct values or more, and one of the g smallest and one of the g
-    largest rows that are laid down first. So groups keep to the shares of all values if floor(n/g) rows are enough for
-    ceil(c/g) of each. What g groups need in rows, fewer groups need too, so the next to try is n over it.
-    It is the most that work for `l` alone and for `k` with `distinct_l`; for others the most for which
-    rounding cannot break a promise. 0 when even one group breaks one. The m rows without a harmless value are dealt
-    first, as if they were alone.
-    """
-    n, m, top, g = 0, 0, 0, 0
-    for i in range(counts.size):
-        n += counts[i]
-        if not is_harmless(values[i], rule):
-            m += counts[i]
-            top = max(top, counts[i])
-    g = min(n // max(rule.k, 1), m // max(rule.l, 1))
-    if rule.marks.size:
-        g = min(g, _wide_enough(counts, values, g, rule))
-    while g > 0:
-        need = -(-top // g) * rule.l if rule.l > 1 else 0
-        if need > m // g:
-            g = m // need
-            continue
-        need = _rows_needed(counts, values, g, rule) if has_shares(rule) else 0
-        if need > n // g:
-            g = n // need
-            continue
-        spread = 0
-        for i in range(counts.size):
-            if not is_harmless(values[i], rule):
-                spread += min(counts[i], g)
-        if spread >= g * max(rule.distinct_l, 1):
-            return g
-        # concave in g, zero at zero: what fails here holds only further down
-        g = min(g - 1, spread // max(rule.distinct_l, 1))
-    return 0
-
-
-@nb.njit(cache=True, nogil=True)
-def _rows_needed(counts, values, g, rule):  # type: ignore[no-untyped-def]
-    """The rows that a group needs if the rows of each value are dealt to so many groups."""
-    need = np.int64(0)
-    for i in range(counts.size):
-        need = max(need, rows_for(values[i], -(-counts[i] // g), rule))
-    return need
-
-
-@nb.njit(cache=True, nogil=True)
-def _wide_enough(counts, values, most, rule):  # type: ignore[no-untyped-def]
-    """The most groups, up to `most`, for which the g-th smallest and the g-th largest row lie `e` apart."""
-    fit, high = 0, most  # what fails for some number fails for every larger one
-    while fit < high:
-        g = fit + (high - fit + 1) // 2
-        low, last, rows = 0, -1, 0
-        while rows < g and low < counts.size:
-            if not is_harmless(values[low], rule):
-                rows += min(counts[low], g)
-                last = low
-            low += 1
-        top, first, rows = counts.size, counts.size, 0
-        while rows < g and top > 0:
-            top -= 1
-            if not is_harmless(values[top], rule):
-                rows += min(counts[top], g)
-                first = top
-        if 0 <= last <= first < counts.size and rule.marks[values[first]] - rule.marks[values[last]] >= rule.e:
-            fit = g
-        else:
-            high = g - 1
-    return fit

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.deal import assign, plan
 from discreet.partition.kernels import deal_out
+from discreet.values.capacity import capacity as capacity_of
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule
-from discreet.values.rule import capacity as capacity_of
 
 COUNTS = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 THRESHOLDS = st.tuples(st.integers(1, 9), st.integers(1, 5), st.integers(1, 6))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.plan import carry_out
 from discreet.partition.kernels import IntArray, UIntArray, below
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.random import RandomSource
 
 
@@ -35,7 +35,7 @@ def plan(counts: IntArray, l: int, words: UIntArray) -> IntArray:
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _take(start, by_size, left, l, words):  # type: ignore[no-untyped-def]
     """The group of the i-th row; rows of a value begin at its `start`, and `left` are those of each by size."""
     groups, out = start[-1] // l, np.empty(start[-1], np.int32)
@@ -73,7 +73,7 @@ def _take(start, by_size, left, l, words):  # type: ignore[no-untyped-def]
     return out
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def _first_at_most(descending: IntArray, limit: int) -> int:
     low, high = 0, descending.size
     while low < high:

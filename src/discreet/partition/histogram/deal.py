@@ -14,8 +14,9 @@ import numpy as np
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.plan import carry_out
 from discreet.partition.kernels import IntArray, deal_out
+from discreet.values.capacity import capacity
 from discreet.values.random import RandomSource
-from discreet.values.rule import Rule, capacity
+from discreet.values.rule import Rule
 
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:

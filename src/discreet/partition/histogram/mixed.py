@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
@@ -31,6 +30,7 @@ from discreet.partition.histogram.plan import carry_out
 from discreet.partition.kernels import IntArray, shuffle
 from discreet.partition.spatial.local import cells as cut
 from discreet.partition.trades import ROUNDS, Chance
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, among
 
@@ -97,7 +97,7 @@ def parted(singles: IntArray, secret: RandomSource) -> IntArray:
     return np.column_stack([crowded[: chosen.size], chosen]).astype(np.int32).ravel()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def by_group(planned, counts, starts):  # type: ignore[no-untyped-def]
     """The values that each group holds, group after group."""
     held, end, row = np.empty(planned.size, np.int32), starts.copy(), 0
@@ -109,7 +109,7 @@ def by_group(planned, counts, starts):  # type: ignore[no-untyped-def]
     return held
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def by_value(held, counts, starts, planned):  # type: ignore[no-untyped-def]
     """The groups that hold each value, value after value: what `by_group` was given."""
     end, at = np.empty(counts.size, np.int64), 0

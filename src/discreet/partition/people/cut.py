@@ -9,13 +9,13 @@ Claim: cuts_of_people_are_blind — exchange values inside the cells, and the ce
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.people.rule import kept, need_of
+from discreet.values.kernel import kernel
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def cut(order, points, spans, starts, values, rule, counts):  # type: ignore[no-untyped-def]
     """Reorder people in place so that cells are runs of them; return where the cells start, ascending."""
     d = points.shape[1]

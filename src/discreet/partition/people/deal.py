@@ -11,17 +11,17 @@ Claim: dealt_people_keep_the_rule — every group of a cell that keeps the rule 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.people.rule import fewest, kept, need, need_to_differ
+from discreet.values.kernel import kernel
 
 CHOICES = 8
 TRIES = 6
 WIDEST = 1 << 24  # counts that are held at a time
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def deal(order, starts, values, hard, kinds, rule, groups, first):  # type: ignore[no-untyped-def]
     """Write the group of each person, from `first` on; return how many there are."""
     order = order[np.argsort(-hard[order], kind="mergesort")]
@@ -50,7 +50,7 @@ def deal(order, starts, values, hard, kinds, rule, groups, first):  # type: igno
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _dealt(order, starts, values, kinds, number, rule):  # type: ignore[no-untyped-def]
     """The group of the i-th person, from 0 without a gap, and how many groups there are."""
     held = np.zeros((number, kinds), np.int32)
@@ -82,7 +82,7 @@ def _dealt(order, starts, values, kinds, number, rule):  # type: ignore[no-untyp
     return _mended(dealt, held, people, rows, rule)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _mended(dealt, held, people, rows, rule):  # type: ignore[no-untyped-def]
     """Put together the groups that break the rule, with others until all of them together keep it."""
     number = people.size
@@ -110,7 +110,7 @@ def _mended(dealt, held, people, rows, rule):  # type: ignore[no-untyped-def]
     return dealt, made - (broken == 0)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _needed(counts, rule):  # type: ignore[no-untyped-def]
     """The rows that a group needs which holds each value so many times."""
     held = np.flatnonzero(counts)

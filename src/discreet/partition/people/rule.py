@@ -22,10 +22,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.kernel import kernel
 from discreet.values.rule import Marks, rows_for, within
 
 if TYPE_CHECKING:
@@ -54,14 +54,14 @@ class PeopleRule(NamedTuple):
         return cls(rule.k, cap, rule.l * lots if rule.l > 1 else 1, rule.distinct_l, rule.e, rule.marks, shares)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def need(held, times, rule):  # type: ignore[no-untyped-def]
     """The rows that a group must have in which these values, ascending, are held so many times."""
     top = times.max() * rule.l * rule.cap if rule.l > 1 else np.int64(0)
     return max(top, need_to_differ(held, times, rule))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def need_to_differ(held, times, rule):  # type: ignore[no-untyped-def]
     """The same as far as it is not about `l`."""
     rows = np.int64(0)
@@ -77,20 +77,20 @@ def need_to_differ(held, times, rule):  # type: ignore[no-untyped-def]
     return rows
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def fewest(rule):  # type: ignore[no-untyped-def]
     """No fewer rows than these keep it, whatever they hold."""
     rows = rule.cap * max(rule.l, rule.distinct_l) if max(rule.l, rule.distinct_l) > 1 else 1
     return max(rows, 2 * rule.cap if rule.marks.size and rule.e > 0 else 1)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def kept(people, rows, needed, rule):  # type: ignore[no-untyped-def]
     """Whether so many people with so many rows keep it, whose values need so many."""
     return people >= rule.k and needed <= rows
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def keeps(order, starts, values, rule, counts):  # type: ignore[no-untyped-def]
     """Whether the people in `order` keep it as one group; `counts`, one per value, are zero before and after."""
     rows = 0
@@ -99,7 +99,7 @@ def keeps(order, starts, values, rule, counts):  # type: ignore[no-untyped-def]
     return kept(order.size, rows, need_of(order, starts, values, rule, counts), rule)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def need_of(order, starts, values, rule, counts):  # type: ignore[no-untyped-def]
     """The rows that the values of the people in `order` need."""
     rows, found = 0, 0

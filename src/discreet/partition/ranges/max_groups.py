@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray
 from discreet.partition.ranges.stretches import assign_sorted, lay_out, wide
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 
 
@@ -24,7 +24,7 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     return assign_sorted(plan, sensitive, guarantee, secret)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def plan(counts: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
     """The group of the i-th row when rows are sorted by value."""
     firsts, lasts = np.empty(marks.size, np.int32), np.empty(marks.size, np.int32)
@@ -35,4 +35,5 @@ def plan(counts: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
             groups += 1
             first = last if counts[last] > 1 else last + 1
     lasts[groups - 1] = marks.size - 1  # what is left over is too little for a group
-    return lay_out(counts, firsts[:groups], lasts[:groups])
+    found: IntArray = lay_out(counts, firsts[:groups], lasts[:groups])
+    return found

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray
 from discreet.partition.ranges.stretches import assign_sorted, lay_out, wide
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 
 
@@ -60,7 +60,7 @@ def _key(width: float, marks: MarkArray) -> int:
     return int(marks.dtype.type(width).view(np.int64))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _at_least(marks, k, e):  # type: ignore[no-untyped-def]
     """A width that no partition can stay below: the narrowest group of the smallest or of the largest value."""
     n = marks.size
@@ -72,7 +72,7 @@ def _at_least(marks, k, e):  # type: ignore[no-untyped-def]
     return max(marks[last] - marks[0], marks[n - 1] - marks[first])
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _sweep(counts, marks, k, e, width, known, same):  # type: ignore[no-untyped-def]
     """For every value the start of a last group that ends there, no wider than `width`, or -1; and the next width.
 
@@ -108,7 +108,7 @@ def _sweep(counts, marks, k, e, width, known, same):  # type: ignore[no-untyped-
     return start, needed
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _agree(failed: IntArray, found: IntArray, same: int) -> int:
     """How far two sweeps go the same way."""
     while same < failed.size and failed[same] == found[same]:
@@ -116,7 +116,7 @@ def _agree(failed: IntArray, found: IntArray, same: int) -> int:
     return same
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _trace(counts: IntArray, start: IntArray) -> tuple[IntArray, IntArray]:
     """Follow the groups back from the last."""
     n = start.size

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray
 from discreet.partition.ranges.stretches import assign_sorted, lay_out, wide
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 
 
@@ -32,7 +32,7 @@ def plan(counts: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _starts(marks: MarkArray, k: int, e: float) -> IntArray:
     """Where the groups start, ascending.
 

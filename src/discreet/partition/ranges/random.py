@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray, shuffle
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 
 
@@ -30,7 +30,7 @@ def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee,
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _scan(order: IntArray, values: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
     """The group of every row, when rows are scanned in this order."""
     out = np.empty(values.size, np.int32)
@@ -55,7 +55,7 @@ def _scan(order: IntArray, values: IntArray, marks: MarkArray, k: int, e: float)
     return out
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _nearest(least: IntArray, most: IntArray, marks: MarkArray) -> IntArray:
     """For every value the group that it would widen least."""
     below, above = np.full(marks.size, -1, np.int32), np.full(marks.size, -1, np.int32)

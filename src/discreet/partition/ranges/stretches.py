@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.plan import carry_out
 from discreet.partition.kernels import IntArray, MarkArray
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.random import RandomSource
 
 Plan: TypeAlias = Callable[[IntArray, MarkArray, int, float], IntArray]
@@ -31,13 +31,13 @@ def assign_sorted(plan: Plan, sensitive: IntArray, guarantee: Guarantee, secret:
     return carry_out(made, sensitive, counts, secret)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def wide(marks: MarkArray, first: int, last: int, k: int, e: float) -> bool:
     """Whether the values from `first` to `last` are enough for a group; then every longer stretch is, too."""
     return last - first + 1 >= k and marks[last] - marks[first] >= e
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def lay_out(counts: IntArray, firsts: IntArray, lasts: IntArray) -> IntArray:
     """The group of the i-th row when rows are sorted by value; groups are stretches of values in ascending order.
 

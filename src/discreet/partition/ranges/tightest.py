@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import IntArray, MarkArray, deal_out
 from discreet.partition.ranges.stretches import assign_sorted
+from discreet.values.capacity import capacity
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.random import RandomSource
-from discreet.values.rule import Rule, capacity
+from discreet.values.rule import Rule
 
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
@@ -49,7 +50,7 @@ def cuts(counts: IntArray, marks: MarkArray, k: int, e: float) -> tuple[IntArray
     return places, edges, values
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _places(counts: IntArray) -> tuple[IntArray, IntArray]:
     """Where sorted rows may be cut, as numbers of rows, and the value of the rows from each such place on.
 
@@ -71,7 +72,7 @@ def _places(counts: IntArray) -> tuple[IntArray, IntArray]:
     return places, values
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _ends(values: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
     """For every place the first place at which a group that starts there may end; past the last if there is none."""
     pieces = values.size
@@ -86,7 +87,7 @@ def _ends(values: IntArray, marks: MarkArray, k: int, e: float) -> IntArray:
     return ends
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _sums(places, values, counts, lengths):  # type: ignore[no-untyped-def]
     """What a deviation is computed from in constant time.
 
@@ -108,7 +109,7 @@ def _sums(places, values, counts, lengths):  # type: ignore[no-untyped-def]
     return places, sums, below, sum_below, value_of, lengths
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def _deviation(start, end, rows):  # type: ignore[no-untyped-def]
     """The total deviation of a group's rows from their median."""
     places, sums, below, sum_below, value_of, lengths = rows
@@ -122,7 +123,7 @@ def _deviation(start, end, rows):  # type: ignore[no-untyped-def]
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _cut(places, ends, rows):  # type: ignore[no-untyped-def]
     """Where the groups of the first step start, ascending, and the end of the last.
 
@@ -159,13 +160,13 @@ def _cut(places, ends, rows):  # type: ignore[no-untyped-def]
     return _trace(start)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def _beats(new, old, end, least, rows):  # type: ignore[no-untyped-def]
     """Whether a group with the new start is better for this end than one with the old."""
     return least[new] + _deviation(new, end, rows) < least[old] + _deviation(old, end, rows)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _crossing(new, old, loses, wins, least, rows):  # type: ignore[no-untyped-def]
     """The first end at which the new start is better: once it is, it stays so."""
     while wins - loses > 1:
@@ -177,7 +178,7 @@ def _crossing(new, old, loses, wins, least, rows):  # type: ignore[no-untyped-de
     return wins
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _trace(start):  # type: ignore[no-untyped-def]
     """Follow the groups back from the last."""
     groups, at = 0, start.size - 1
@@ -192,7 +193,7 @@ def _trace(start):  # type: ignore[no-untyped-def]
     return edges
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _divide(edges, places, values, counts, marks, k, e):  # type: ignore[no-untyped-def]
     """The group of the i-th row when rows are sorted by value, and the groups between these edges are divided."""
     out = np.empty(places[-1], np.int32)
@@ -223,7 +224,7 @@ def _divide(edges, places, values, counts, marks, k, e):  # type: ignore[no-unty
     return out
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _held(first, last, places, values):  # type: ignore[no-untyped-def]
     """The values of a group between two edges, and how many of its rows hold each."""
     least = np.int32(values[first])
@@ -236,7 +237,7 @@ def _held(first, last, places, values):  # type: ignore[no-untyped-def]
     return held, rows
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _some(held, rows):  # type: ignore[no-untyped-def]
     """The values that rows hold, and how many each."""
     some, times, found = np.empty(held.size, np.int32), np.empty(held.size, np.int64), 0
@@ -247,7 +248,7 @@ def _some(held, rows):  # type: ignore[no-untyped-def]
     return some[:found], times[:found]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _total(rows):  # type: ignore[no-untyped-def]
     total = 0
     for i in range(rows.size):
@@ -255,7 +256,7 @@ def _total(rows):  # type: ignore[no-untyped-def]
     return total
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _halve(rows, marks, held, k, e):  # type: ignore[no-untyped-def]
     """How many rows of each value the lower and the upper half take, or nothing if it cannot be.
 

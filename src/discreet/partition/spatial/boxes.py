@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.kernels import IntArray
 from discreet.partition.spatial.packed import RANGE, SET, TREE, Frame
 from discreet.partition.spatial.space import Codes
+from discreet.values.kernel import kernel, kernel_with
 
 
 class GrowingBox(NamedTuple):
@@ -34,7 +34,7 @@ class GrowingBox(NamedTuple):
     turn: IntArray
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def new_box(frame):  # type: ignore[no-untyped-def]
     d, names = frame.sizes.size, 0
     for j in range(d):
@@ -43,7 +43,7 @@ def new_box(frame):  # type: ignore[no-untyped-def]
     return GrowingBox(np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(names, np.int64), np.zeros(1, np.int64))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def to_points(codes, j, frame, rows, points):  # type: ignore[no-untyped-def]
     """Write column j of the points: of the rows in the order told."""
     for i in range(rows.size):
@@ -51,7 +51,7 @@ def to_points(codes, j, frame, rows, points):  # type: ignore[no-untyped-def]
         points[i, j] = frame.places[frame.starts[j] + code] if frame.forms[j] == RANGE else code
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def start(box, point, frame):  # type: ignore[no-untyped-def]
     """Empty the box, and put one point in."""
     box.turn[0] += 1
@@ -65,7 +65,7 @@ def start(box, point, frame):  # type: ignore[no-untyped-def]
             box.marks[frame.starts[j] + np.int64(point[j])] = box.turn[0]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def growth(box, point, frame):  # type: ignore[no-untyped-def]
     """How much more the box costs if a point is put in."""
     more = 0.0
@@ -82,7 +82,7 @@ def growth(box, point, frame):  # type: ignore[no-untyped-def]
     return more
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def include(box, point, frame):  # type: ignore[no-untyped-def]
     """Put a point in."""
     for j in range(point.size):
@@ -102,7 +102,7 @@ def include(box, point, frame):  # type: ignore[no-untyped-def]
             box.costs[j] = box.low[j] / frame.sizes[j]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _climb(box, x, j, frame):  # type: ignore[no-untyped-def]
     """The lowest level at which a code shares a node with those in the box."""
     level, code, held = np.int64(box.low[j]), np.int64(x), np.int64(box.high[j])
@@ -113,7 +113,7 @@ def _climb(box, x, j, frame):  # type: ignore[no-untyped-def]
     return level
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def cost_of(box, points, members, frame):  # type: ignore[no-untyped-def]
     """What a box around some of the points costs; it is left in `box`."""
     start(box, points[members[0]], frame)
@@ -125,7 +125,7 @@ def cost_of(box, points, members, frame):  # type: ignore[no-untyped-def]
     return cost
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always")
 def apart(one, other, frame):  # type: ignore[no-untyped-def]
     """What a box around two points costs."""
     cost = 0.0

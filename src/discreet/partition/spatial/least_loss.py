@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from discreet.values.kernel import kernel
 from discreet.values.rule import at_least, kept, nothing, see
 
 MANY, SAMPLE, SHARE = 4_096, 8_192, 16
@@ -30,7 +30,7 @@ class Scale(NamedTuple):
     costs: npt.NDArray[np.float64]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def divide(codes, values, rows, scale, rule):  # type: ignore[no-untyped-def]
     """Order rows so that parts stand together; return where they start, ascending."""
     starts = np.empty(rows.size // max(rule.k, 1) + 1, np.int64)
@@ -53,7 +53,7 @@ def divide(codes, values, rows, scale, rule):  # type: ignore[no-untyped-def]
     return starts[:found].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _part(rows, here, left):  # type: ignore[no-untyped-def]
     """Write rows, the left ones first; return how many these are."""
     low, high = 0, here.size
@@ -67,7 +67,7 @@ def _part(rows, here, left):  # type: ignore[no-untyped-def]
     return low
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def numbers(scale):  # type: ignore[no-untyped-def]
     """A place for each code of a set, all -1, as `cut` finds it and leaves it."""
     most = 1
@@ -77,7 +77,7 @@ def numbers(scale):  # type: ignore[no-untyped-def]
     return np.full(most, -1, np.int32)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def cut(codes, values, rows, scale, rule, column, number, left):  # type: ignore[no-untyped-def]
     """The column of the best cut, or of the best in one column, and what it saves; -1 if none saves anything.
 
@@ -101,7 +101,7 @@ def cut(codes, values, rows, scale, rule, column, number, left):  # type: ignore
         step = -1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _apply(codes, rows, some, side, is_set, left):  # type: ignore[no-untyped-def]
     """Put all rows to the sides of some; a value of a set that none of these has goes right."""
     if is_set:
@@ -119,7 +119,7 @@ def _apply(codes, rows, some, side, is_set, left):  # type: ignore[no-untyped-de
             left[i] = codes[rows[i]] <= upto
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _parts_hold(values, rows, left, rule):  # type: ignore[no-untyped-def]
     counts = np.zeros((2, values.max() + 1), np.int64)
     for i in range(rows.size):
@@ -134,7 +134,7 @@ def _parts_hold(values, rows, left, rule):  # type: ignore[no-untyped-def]
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _search(codes, values, rows, scale, rule, column, number, left):  # type: ignore[no-untyped-def]
     """The best cut of all rows that are given, as in `cut`."""
     d, n = codes.shape[0], rows.size
@@ -177,7 +177,7 @@ def _search(codes, values, rows, scale, rule, column, number, left):  # type: ig
     return best, whole - best_cost
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _renumber(codes, number):  # type: ignore[no-untyped-def]
     """Number codes from 0 as they first occur; return how many there are."""
     found, names = 0, np.empty(codes.size, np.int32)
@@ -193,7 +193,7 @@ def _renumber(codes, number):  # type: ignore[no-untyped-def]
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _ranks(codes, kinds):  # type: ignore[no-untyped-def]
     """The rank of each code by frequency, the most frequent first."""
     counts = np.zeros(kinds, np.int64)
@@ -208,7 +208,7 @@ def _ranks(codes, kinds):  # type: ignore[no-untyped-def]
     return ranks
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _arranged(keys):  # type: ignore[no-untyped-def]
     """Rows in the order of their keys, those of one key as they stand."""
     n, low, high = keys.size, keys.min(), keys.max()
@@ -225,7 +225,7 @@ def _arranged(keys):  # type: ignore[no-untyped-def]
     return order
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _sweep(here, held, order, scale, rule, seen, stamp, counts, costs, holds):  # type: ignore[no-untyped-def]
     """What the first so many rows cost together, and whether they hold; `seen` bears no such stamp yet."""
     d, n = here.shape

@@ -22,12 +22,12 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Literal
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.kernels import FINE, IntArray, median, shuffle
 from discreet.partition.trades import in_cells
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, fewest_rows, kept, nothing, see, surely
 
@@ -78,7 +78,7 @@ def cells(
     return order, values, np.flatnonzero(starts)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans, rule, left, right, starts):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; mark in `starts` where the cells start.
 
@@ -143,7 +143,7 @@ def _cut(points, values, rows, points2, values2, rows2, low, high, coarse, spans
             top += 2
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _widest(least, most, spans, untried):  # type: ignore[no-untyped-def]
     """Of the columns that were not tried, the one whose codes reach farthest, measured by what all rows span."""
     found, widest = 0, -1.0
@@ -154,7 +154,7 @@ def _widest(least, most, spans, untried):  # type: ignore[no-untyped-def]
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, size):  # type: ignore[no-untyped-def]
     """Bring rows a..b below the cut to the front, keeping their order; the other arrays are scratch."""
     left, right = a, a + size
@@ -178,7 +178,7 @@ def _split(points, values, rows, points2, values2, rows2, a, b, j, code, take, s
         values[i], rows[i] = values2[i], rows2[i]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _fits(points, values, a, b, j, code, take, size, left, right, rule):  # type: ignore[no-untyped-def]
     """Whether both halves of a cut keep all promises; `left` and `right` are all zero before and after."""
     on_left, on_right = nothing(), nothing()

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.spatial.space import Codes, Dimension
+from discreet.values.kernel import kernel
 
 RANGE, TREE, SET = 0, 1, 2
 FORMS = {"range": RANGE, "tree": TREE, "set": SET}
@@ -66,7 +66,7 @@ def _shares(level: Codes) -> npt.NDArray[np.float64]:
     return np.where(leaves > 1, leaves / level.size, 0.0)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def common_level(codes, j, frame):  # type: ignore[no-untyped-def]
     """The lowest level of dimension j at which all codes share a node."""
     size, start, level = frame.sizes[j], frame.roots[j], 0
@@ -77,7 +77,7 @@ def common_level(codes, j, frame):  # type: ignore[no-untyped-def]
     return level
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def range_cost(low, high, j, frame):  # type: ignore[no-untyped-def]
     """What the range from code `low` to code `high` costs; never nothing if these differ."""
     if low == high:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba as nb
 import numpy as np
 
+from discreet.values.kernel import kernel
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.model import Floats, Ints
 
@@ -59,7 +59,7 @@ def _share(rule: Rule) -> float:
     return rule.withheld * (SLACK if rule.l == 1 else 1.0)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _collected(shares: Floats, distinct: int) -> float:
     time, step, above, below = 0.0, 0.5, 0.0, 0.0
     chances = np.empty(distinct)
@@ -81,7 +81,7 @@ def _collected(shares: Floats, distinct: int) -> float:
             return float(max(above / below - 1, 0.0))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _walked(upto: Floats, l: int) -> float:
     word = np.uint64(0x9E3779B97F4A7C15)
     above, below = 0.0, 0.0

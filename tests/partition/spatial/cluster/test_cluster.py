@@ -18,8 +18,9 @@ from discreet.partition.spatial.cluster import cluster, halve
 from discreet.partition.spatial.cluster.cluster import assign, in_order
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Dimension, penalties
+from discreet.values.capacity import capacity
 from discreet.values.random import RandomSource
-from discreet.values.rule import Rule, capacity
+from discreet.values.rule import Rule
 from partition.spatial.spaces import as_sets, cases, guarantee, keeps, members, named, ranged, tree, untouched
 
 BOUNDARIES = ("moved", "fixed")

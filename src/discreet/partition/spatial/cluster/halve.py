@@ -11,12 +11,12 @@ Claim: boundaries_move_as_little_as_possible — no size nearer to the first one
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.kernels import below, divide
 from discreet.partition.spatial.boxes import growth, include, new_box, start
 from discreet.partition.spatial.packed import TREE
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.ordered import order_of
 from discreet.values.rule import fewest_rows, keeps, only_rows, surely, sweep
 
@@ -25,7 +25,7 @@ DEEP, SHARE = 64, 8  # below so many levels each side needs one row in so many: 
 MANY, RUN = 1 << 14, 16
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def part(points, values, rows, words, low, high, deep, coarse, tries, moved, blind, kinds, frame, rule):  # type: ignore[no-untyped-def]
     """Part rows low..high in place while they are more than `coarse`; return where parts start, and their depth."""
     d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
@@ -58,7 +58,7 @@ def part(points, values, rows, words, low, high, deep, coarse, tries, moved, bli
     return starts[:found].copy(), depths[:found].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _halve(here, theirs, rule, right_side, given, scratch):  # type: ignore[no-untyped-def]
     """Say which of these rows go to the right side; return how many go left, 0 if they are not parted."""
     words, place, tries, moved, share, least, most, frame = given
@@ -87,7 +87,7 @@ def _halve(here, theirs, rule, right_side, given, scratch):  # type: ignore[no-u
     return 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def draw(words, low, attempt, order):  # type: ignore[no-untyped-def]
     """Write a random order of the rows from `low` on, another for every part and attempt.
 
@@ -108,7 +108,7 @@ def draw(words, low, attempt, order):  # type: ignore[no-untyped-def]
         order[i] = i
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always", wraps=True)
 def _mix(word):  # type: ignore[no-untyped-def]
     """Another word for every word, without a trace of their order: SplitMix64 (Steele, Lea and Flood, 2014)."""
     word = word + np.uint64(0x9E3779B97F4A7C15)
@@ -117,7 +117,7 @@ def _mix(word):  # type: ignore[no-untyped-def]
     return word ^ (word >> np.uint64(31))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _extremes(points, least, most, frame):  # type: ignore[no-untyped-def]
     """Write the extreme points, of trees by the place of a code; return whether they differ."""
     for j in range(points.shape[1]):
@@ -140,7 +140,7 @@ def _extremes(points, least, most, frame):  # type: ignore[no-untyped-def]
     return differ
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _attract(points, order, least, most, left, right, frame, goes_right):  # type: ignore[no-untyped-def]
     """Say which points go to the right side; return how many go left. The extreme points count as one row each.
 
@@ -168,14 +168,14 @@ def _attract(points, order, least, most, left, right, frame, goes_right):  # typ
     return lefts - 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _weigh(points, left, right, frame, margins):  # type: ignore[no-untyped-def]
     """Write how much more the left box would grow for each point than the right one."""
     for i in range(points.shape[0]):
         margins[i] = growth(left, points[i], frame) - growth(right, points[i], frame)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def move(order, values, wanted, fewer, rule, counts, works, held, goes_right):  # type: ignore[no-untyped-def]
     """Part rows in this order, nearest to the size wanted (the smaller of two); return the size, 0 if none works."""
     n = values.size

@@ -6,14 +6,13 @@ Cost: steps x columns; where columns are sets, points x columns.
 
 from __future__ import annotations
 
-import numba as nb
-
 from discreet.partition.spatial.compact.steps import NAMES, ORDER, STARTS, UP
 from discreet.partition.spatial.packed import RANGE, SET
+from discreet.values.kernel import kernel
 from discreet.values.rule import FAR
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def side_cost(j, low, high, frame):  # type: ignore[no-untyped-def]
     """What a box costs in a range, or in a tree whose codes stand in the order of its leaves; nothing in a set."""
     if low >= high:
@@ -28,13 +27,13 @@ def side_cost(j, low, high, frame):  # type: ignore[no-untyped-def]
     return frame.shares[at + low]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def set_cost(j, distinct, frame):  # type: ignore[no-untyped-def]
     """What so many names cost in a set."""
     return distinct / frame.sizes[j] if distinct > 1 else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def costs_of_steps(steps, unordered, frame, scratch):  # type: ignore[no-untyped-def]
     """Write what boxes cost up to each step, from each, of each alone and of all others; without sets."""
     boxes, sums, here = scratch.boxes, scratch.sums, scratch.box
@@ -66,7 +65,7 @@ def costs_of_steps(steps, unordered, frame, scratch):  # type: ignore[no-untyped
             sums[1 - turn, s] = cost
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def add_costs_of_sets(step_of, m, number, unordered, frame, scratch):  # type: ignore[no-untyped-def]
     """Add what sets cost: a name is among the steps up to one if its first is, among those from one if its last is."""
     steps, sums, lines = scratch.steps, scratch.sums, scratch.lines

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
@@ -37,6 +36,7 @@ from discreet.partition.spatial.compact.steps import (
 )
 from discreet.partition.spatial.packed import RANGE, TREE, Frame
 from discreet.partition.spatial.space import Codes
+from discreet.values.kernel import kernel
 from discreet.values.rule import Rule, keeps, surely, sweep
 
 UNEVEN = 0.3
@@ -106,7 +106,7 @@ def cut_up(
     _cut_up(points, weights, first, values, frame, least, edges, scratch, *asked)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _cut_up(points, weights, first, values, frame, least, edges, scratch, sure, fit, others):  # type: ignore[no-untyped-def]
     waiting, top = np.empty((DEEP, 2), np.int64), 1
     waiting[0, 0], waiting[0, 1] = 0, points.shape[0]
@@ -146,7 +146,7 @@ def _cut_up(points, weights, first, values, frame, least, edges, scratch, sure, 
         top += 2
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _best(x, w, f, values, step_of, total, fewest, frame, scratch, sure, fit, others):  # type: ignore[no-untyped-def]
     """The column of the best cut, how it parts the steps, from which to which, and how many rows of it go left.
 
@@ -209,13 +209,13 @@ def _best(x, w, f, values, step_of, total, fewest, frame, scratch, sure, fit, ot
     return column, way, low, high, take
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _score(saved, size, total):  # type: ignore[no-untyped-def]
     """What a cut saves, and more if it is uneven."""
     return saved * (min(size, total - size) / total) ** -UNEVEN if saved > 0 else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _stand(held, a, b, total, rule, counts):  # type: ignore[no-untyped-def]
     """Whether rows a..b keep the promises, and so do all others."""
     if not keeps(held[a:b], rule, counts):

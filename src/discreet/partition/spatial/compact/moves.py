@@ -10,11 +10,11 @@ Claim: moves_never_lose — the groups cost no more than before, and keep the ru
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.spatial.compact.costs import set_cost, side_cost
 from discreet.partition.spatial.packed import SET
+from discreet.values.kernel import kernel, kernel_with
 from discreet.values.rule import FAR, keeps
 
 NEAR, ROUNDS = 32, 2
@@ -22,7 +22,7 @@ LARGE = 1_024  # rows of a group that stays as it is, unless groups need nearly 
 WORTH = 1e-9  # what a move must save, so that rounding alone moves nothing
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel_with(always=True)
 def move(points, of_row, values, kinds, starts, frame, rule, fewest, groups):  # type: ignore[no-untyped-def]
     """Write the group of every row; before, group g has the rows from `starts[g]` on.
 
@@ -74,7 +74,7 @@ def move(points, of_row, values, kinds, starts, frame, rule, fewest, groups):  #
                 r = head[g] if sizes[g] > fewest and costs[g] > 0 else -1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _cost(but, row, points, of_row, following, frame, marks, turn, low, high):  # type: ignore[no-untyped-def]
     """What the box around a chain of rows costs, without those at a point; write its ends, or of a set its names."""
     d = low.size
@@ -103,7 +103,7 @@ def _cost(but, row, points, of_row, following, frame, marks, turn, low, high):  
     return cost
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _grown(points, p, low, high, row, of_row, following, frame):  # type: ignore[no-untyped-def]
     """What a box costs once it holds a point, too; `row` begins the chain of those in it."""
     cost = 0.0
@@ -120,7 +120,7 @@ def _grown(points, p, low, high, row, of_row, following, frame):  # type: ignore
     return cost
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _alike(p, row, of_row, following):  # type: ignore[no-untyped-def]
     """How many rows of a chain are at a point."""
     found = 0
@@ -130,7 +130,7 @@ def _alike(p, row, of_row, following):  # type: ignore[no-untyped-def]
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _keep(p, moved, row, other, of_row, following, values, held, rule, counts):  # type: ignore[no-untyped-def]
     """Whether rows of a chain that are not at a point keep the rule; or, once moved, those at it with another chain."""
     found = 0
@@ -146,7 +146,7 @@ def _keep(p, moved, row, other, of_row, following, values, held, rule, counts): 
     return keeps(held[:found], rule, counts)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _hand_over(p, g, to, of_row, following, head, groups):  # type: ignore[no-untyped-def]
     """Move all rows at a point from one chain to another."""
     row, last = head[g], -1

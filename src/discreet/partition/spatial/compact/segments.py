@@ -11,17 +11,17 @@ Claim: segments_never_lose_more_than_parts — the parts that the order was cut 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.spatial.compact.costs import set_cost, side_cost
 from discreet.partition.spatial.packed import SET
+from discreet.values.kernel import kernel_with
 from discreet.values.rule import FAR, kept, nothing, see
 
 FINE = 32  # groups of so many rows may end at every row
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel_with(always=True)
 def segments(points, of_row, values, kinds, parts, frame, rule, fewest):  # type: ignore[no-untyped-def]
     """Where groups start: points stand as ordered, `of_row` is the point of each row, `parts` where parts start.
 

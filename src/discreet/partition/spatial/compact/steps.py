@@ -7,9 +7,8 @@ Cost: points for each column.
 
 from __future__ import annotations
 
-import numba as nb
-
 from discreet.partition.spatial.packed import SET
+from discreet.values.kernel import kernel
 from discreet.values.rule import FAR
 
 STEPS = 256  # of a wide range, beside four for each point
@@ -18,7 +17,7 @@ STEPS = 256  # of a wide range, beside four for each point
 ROWS, UP, ENDS, ORDER, STARTS, NAMES, LINES = 0, 1, 2, 3, 4, 5, 10
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def number_steps(x, step_of, frame, scratch):  # type: ignore[no-untyped-def]
     """Write the step of every point in each column, of as many as differ: by order; many names, as they come."""
     slots, number = scratch.slots, scratch.number
@@ -52,7 +51,7 @@ def number_steps(x, step_of, frame, scratch):  # type: ignore[no-untyped-def]
         scratch.steps[j] = found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def tabulate(x, w, step_of, m, steps, scratch):  # type: ignore[no-untyped-def]
     """Write the box and the rows of every step of a column; each is by itself."""
     d, low, high, rows = x.shape[1], scratch.boxes[0], scratch.boxes[1], scratch.lines[ROWS]
@@ -67,7 +66,7 @@ def tabulate(x, w, step_of, m, steps, scratch):  # type: ignore[no-untyped-def]
             low[s, j], high[s, j] = min(low[s, j], x[p, j]), max(high[s, j], x[p, j])
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def arrange(step_of, m, steps, scratch):  # type: ignore[no-untyped-def]
     """Write points in the order of their steps, and where each step starts."""
     starts, order = scratch.lines[STARTS], scratch.lines[ORDER]
@@ -86,7 +85,7 @@ def arrange(step_of, m, steps, scratch):  # type: ignore[no-untyped-def]
     starts[0] = 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def merge(number, m, level, frame, scratch):  # type: ignore[no-untyped-def]
     """Put steps together that share a node of a tree on a level; return how many are left."""
     low, high, rows, ends = scratch.boxes[0], scratch.boxes[1], scratch.lines[ROWS], scratch.lines[ENDS]

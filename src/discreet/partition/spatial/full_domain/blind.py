@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.spatial.full_domain.lattice import Groups, Lattice, Point
 from discreet.partition.spatial.full_domain.losses import Loss
 from discreet.partition.spatial.full_domain.rollup import Counts
+from discreet.values.kernel import kernel
 from discreet.values.rule import Rule, surely
 
 Flags = npt.NDArray[np.bool_]
@@ -72,7 +72,7 @@ def _sure(groups: Groups, rule: Rule, kinds: int) -> Counts:
     return sure
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _each(sizes, values, rule, kinds):  # type: ignore[no-untyped-def]
     sure, counts, at = np.empty(sizes.size, np.int64), np.zeros(kinds, np.int32), 0
     for group in range(sizes.size):

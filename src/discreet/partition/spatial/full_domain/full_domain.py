@@ -28,7 +28,6 @@ from fractions import Fraction
 from math import floor, inf, prod
 from typing import Any, Literal, TypeAlias
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
@@ -39,6 +38,7 @@ from discreet.partition.spatial.full_domain.lattice import Groups, Lattice, Poin
 from discreet.partition.spatial.full_domain.losses import LOSSES
 from discreet.partition.spatial.full_domain.rollup import Counts
 from discreet.partition.spatial.space import Codes, Dimension
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 from discreet.values.rule import Rule, kept, nothing, only_counts, see
 
@@ -210,7 +210,7 @@ def _broken(groups: Groups, rule: Rule) -> tuple[Codes, Counts]:
     return broken, lost
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _broken_by_values(sizes, values, counts, rule):  # type: ignore[no-untyped-def]
     broken, lost = np.empty(sizes.size, np.int32), np.empty(sizes.size, np.int64)
     number, entry = 0, 0

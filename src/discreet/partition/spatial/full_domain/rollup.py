@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.spatial.space import Codes
+from discreet.values.kernel import kernel, kernel_with
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Columns: TypeAlias = tuple[npt.NDArray[Any], ...]  # of one type
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def sort_by(digits, span, order):  # type: ignore[no-untyped-def]
     """Sort rows by their digit; rows with the same keep their order."""
     next_of_digit = np.zeros(span + 1, np.int64)
@@ -45,7 +45,7 @@ def merge(
     return numbers, firsts, totals
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _by_place(found, columns, worth, counts, places, told):  # type: ignore[no-untyped-def]
     """One place per key; all are -1 before and after."""
     n, number = counts.size, 0
@@ -67,9 +67,9 @@ def _by_place(found, columns, worth, counts, places, told):  # type: ignore[no-u
     return numbers, firsts[:number].copy(), totals[:number].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _by_hash(found, columns, worth, counts, places, told):  # type: ignore[no-untyped-def]
-    """Open addressing; the hash is a multiplication by 2**64 over the golden ratio."""
+    """Open addressing."""
     n, number, bits = counts.size, 0, 1
     while 1 << bits < 2 * n:
         bits += 1
@@ -77,7 +77,7 @@ def _by_hash(found, columns, worth, counts, places, told):  # type: ignore[no-un
     slots = np.full(2 << bits, -1, np.int64)  # key and number side by side
     for i in range(n):
         key = _key(i, found, columns, worth)
-        at = 2 * np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+        at = 2 * _hash(key, bits)
         while slots[at] >= 0 and slots[at] != key:
             at = (at + 2) & (slots.size - 1)
         if slots[at] < 0:
@@ -91,7 +91,13 @@ def _by_hash(found, columns, worth, counts, places, told):  # type: ignore[no-un
     return numbers, firsts[:number].copy(), totals[:number].copy()
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
+@kernel_with(inline="always", wraps=True)
+def _hash(key, bits):  # type: ignore[no-untyped-def]
+    """So many bits of a key: those at the front, once it is multiplied by 2**64 over the golden ratio."""
+    return np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits))
+
+
+@kernel_with(inline="always")
 def _key(i, found, columns, worth):  # type: ignore[no-untyped-def]
     key = np.int64(found[i]) if found.size else np.int64(0)
     for j in range(len(columns)):
@@ -99,7 +105,7 @@ def _key(i, found, columns, worth):  # type: ignore[no-untyped-def]
     return key
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def tally(groups, values, counts, number, kinds):  # type: ignore[no-untyped-def]
     """The groups and values that occur together, one group after the other, and how often: a counting sort by group."""
     n = groups.size

@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.spatial.space import Codes, Dimension, common_nodes, penalties
 from discreet.values.boxes import ends
+from discreet.values.kernel import kernel
 
 NOWHERE = -1
 WORD = 64
@@ -69,7 +69,7 @@ def _words(dimension: Dimension, codes: Codes, boxes: Codes) -> npt.NDArray[np.u
     return words[:-1]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _find(codes, found, words, starts, first):  # type: ignore[no-untyped-def]
     """Write the first box that holds each row, if it is found in none before."""
     one = np.uint64(1)

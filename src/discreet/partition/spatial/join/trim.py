@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.spatial.full_domain.rollup import Counts
 from discreet.partition.spatial.packed import RANGE, TREE, common_level, frame
 from discreet.partition.spatial.space import Codes, Dimension
+from discreet.values.kernel import kernel
 
 NOWHERE = 2**40  # beyond every code
 PIECES = 8  # of the groups, for threads
@@ -42,7 +42,7 @@ def trim(space: Sequence[Dimension], rows: Codes, edges: Counts, private: int, k
         return np.concatenate(list(threads.map(piece, [edges[a : b + 1] for a, b in pairwise(cuts)])))
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _trim(codes, rows, edges, own, k, frame, gone):  # type: ignore[no-untyped-def]
     """Make the best cut of each group, again and again, its rows moving up; say where a row stands that stays."""
     stays, on = np.zeros(rows.size, np.bool_), np.zeros(frame.places.size, np.int64)
@@ -77,7 +77,7 @@ def _trim(codes, rows, edges, own, k, frame, gone):  # type: ignore[no-untyped-d
     return stays
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _face(codes, own, spare, j, frame, gone):  # type: ignore[no-untyped-def]
     """The code to cut off a range, at one end or missing, and what is saved per row; nothing if no cut is left."""
     low, low_next, low_rows = NOWHERE, NOWHERE, 0
@@ -113,7 +113,7 @@ def _face(codes, own, spare, j, frame, gone):  # type: ignore[no-untyped-def]
     return best, most
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _branch(codes, own, spare, j, frame):  # type: ignore[no-untyped-def]
     """Where the nodes start of which the rows keep only the one of the private rows, and what is saved per row."""
     level = common_level(codes, j, frame)
@@ -127,7 +127,7 @@ def _branch(codes, own, spare, j, frame):  # type: ignore[no-untyped-def]
     return at, saved / on if on <= spare else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _name(codes, own, spare, j, frame, on):  # type: ignore[no-untyped-def]
     """The code to take out of a set, and what is saved per row; `on` is all zero before and after."""
     best, most, distinct, start = np.int64(0), 0.0, 0, frame.starts[j]

@@ -26,7 +26,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
@@ -35,6 +34,7 @@ from discreet.partition.spatial.mondrian.ranges import cut_range
 from discreet.partition.spatial.mondrian.unordered import cut_set, cut_tree
 from discreet.partition.spatial.packed import RANGE, SET, TREE, common_level, frame, range_cost
 from discreet.partition.spatial.space import Codes, Dimension
+from discreet.values.kernel import kernel
 from discreet.values.random import RandomSource
 from discreet.values.rule import fewest_rows, only_counts, only_rows, surely
 
@@ -85,7 +85,7 @@ def assign(
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blind, trees, sets, in_turn, relaxed):  # type: ignore[no-untyped-def]
     """Cut rows low..high in place until no cut is left; return where parts start, and the dimension each was cut in."""
     d, longest = points.shape[0], high - low
@@ -132,7 +132,7 @@ def _cut(points, values, rows, low, high, last, coarse, kinds, frame, rule, blin
     return starts[:found].copy(), cut_in[:found].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _part(values, rule, relaxed, widths, trees, sets, given, scratch):  # type: ignore[no-untyped-def]
     """Find a cut of these rows, and write where each goes; return the number of parts, 0 if none, and the dimension."""
     points, a, b, frame, in_turn, before, least, most = given
@@ -163,7 +163,7 @@ def _part(values, rule, relaxed, widths, trees, sets, given, scratch):  # type: 
     return 0, before
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _widest(widths):  # type: ignore[no-untyped-def]
     found = 0
     for j in range(widths.size):
@@ -172,7 +172,7 @@ def _widest(widths):  # type: ignore[no-untyped-def]
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _measure(points, a, b, frame, number, least, most, widths):  # type: ignore[no-untyped-def]
     """Write what the box around all points costs in each dimension; `number` is all -1 before and after."""
     for j in range(points.shape[0]):
@@ -197,7 +197,7 @@ def _measure(points, a, b, frame, number, least, most, widths):  # type: ignore[
             widths[j] = distinct / frame.sizes[j] if distinct > 1 else 0.0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _aim_at_code(codes, code, take, size, target):  # type: ignore[no-untyped-def]
     """Where each row goes if codes below `code`, and the first `take` rows of it, go left; their order stays."""
     left, right = 0, size
@@ -212,7 +212,7 @@ def _aim_at_code(codes, code, take, size, target):  # type: ignore[no-untyped-de
             right += 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _aim_at_parts(codes, part_of, sizes, following, target):  # type: ignore[no-untyped-def]
     """Where each row goes if parts lie side by side; their order stays."""
     at = 0
@@ -225,7 +225,7 @@ def _aim_at_parts(codes, part_of, sizes, following, target):  # type: ignore[no-
         following[part] += 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _move(column, target, spare):  # type: ignore[no-untyped-def]
     for i in range(column.size):
         spare[target[i]] = column[i]

@@ -8,15 +8,15 @@ Claim: range_cuts_are_nearest — of all cuts that keep the promises, the one ne
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.kernels import FINE, median
+from discreet.values.kernel import kernel
 from discreet.values.ordered import order_of
 from discreet.values.rule import fewest_rows, only_counts, sweep
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def cut_range(codes, values, low, high, rule, relaxed, counts, histogram, order, works):  # type: ignore[no-untyped-def]
     """The code that starts the right part, how many of its rows are left of it, and all rows left of it; 0 if none.
 
@@ -51,7 +51,7 @@ def cut_range(codes, values, low, high, rule, relaxed, counts, histogram, order,
     return none
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _arrange(codes, low, high, histogram, order):  # type: ignore[no-untyped-def]
     """Write the rows in the order of their codes, those of one code as they stand."""
     n = codes.size

@@ -14,11 +14,11 @@ Claim: sets_are_parted_where_possible — if k is all that is promised or names 
 
 from __future__ import annotations
 
-import numba as nb
 import numpy as np
 
 from discreet.partition.spatial.mondrian.ranges import cut_range
 from discreet.partition.spatial.packed import common_level
+from discreet.values.kernel import kernel
 from discreet.values.ordered import order_of
 from discreet.values.rule import fewest_rows, keeps, only_counts
 
@@ -26,7 +26,7 @@ FEW = 7  # names that are parted in all ways
 SINGLES = 16  # names that are tried against all others, the most frequent
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def cut_tree(codes, values, j, frame, rule, counts, histogram, order, spare, part_of, number, sizes):  # type: ignore[no-untyped-def]
     """Write the part of each code and the rows of each part; return how many parts there are, 0 if no cut was found.
 
@@ -63,7 +63,7 @@ def cut_tree(codes, values, j, frame, rule, counts, histogram, order, spare, par
     return 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _leave(values, sizes, nodes, rule, counts, spare):  # type: ignore[no-untyped-def]
     """What becomes of each part if some stay together as part 0: their numbers, and how many there are; 0 if none work.
 
@@ -104,7 +104,7 @@ def _leave(values, sizes, nodes, rule, counts, spare):  # type: ignore[no-untype
     return now, leave.size + 1 if leave.size else 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _append(values, low, high, to, at):  # type: ignore[no-untyped-def]
     """Write some of the values from `at` on; return where they end."""
     for i in range(low, high):
@@ -112,7 +112,7 @@ def _append(values, low, high, to, at):  # type: ignore[no-untyped-def]
     return at + high - low
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
     """Whether each part keeps all promises."""
     for size in sizes:
@@ -129,7 +129,7 @@ def _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes):  #
     return True
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _lay_out(codes, values, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
     """Write the values to `order`, part by part."""
     at = 0
@@ -142,7 +142,7 @@ def _lay_out(codes, values, histogram, order, part_of, sizes):  # type: ignore[n
         histogram[part] += 1
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def cut_set(codes, values, rule, counts, histogram, order, works, part_of, number, sizes):  # type: ignore[no-untyped-def]
     """Write the side, 0 or 1, of each code and the rows of each side; return 2, or 0 if no cut was found.
 
@@ -198,7 +198,7 @@ def cut_set(codes, values, rule, counts, histogram, order, works, part_of, numbe
     return 2 if found else 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _part(names, rows, right, codes, values, rule, counts, histogram, order, part_of, sizes):  # type: ignore[no-untyped-def]
     """Write the side of each name and the rows of each side; say whether both keep all promises."""
     for side in range(sizes.size):
@@ -209,7 +209,7 @@ def _part(names, rows, right, codes, values, rule, counts, histogram, order, par
     return _all_keep(codes, values, rule, counts, histogram, order, part_of, sizes)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _halve(rows, n, right):  # type: ignore[no-untyped-def]
     """Part names so that no other way is more even: by the sums that names up to each can reach."""
     last = np.full(n + 1, -1, np.int64)  # the name with which a sum was first reached
@@ -229,7 +229,7 @@ def _halve(rows, n, right):  # type: ignore[no-untyped-def]
         total -= rows[last[total]]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _ways(rows, n):  # type: ignore[no-untyped-def]
     """All ways to part names, the most even first; a bit tells who goes to the right, which the first never does."""
     uneven = np.empty((1 << (rows.size - 1)) - 1, np.int64)

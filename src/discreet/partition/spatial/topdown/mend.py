@@ -18,13 +18,13 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from typing import NamedTuple
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
 from discreet.partition.kernels import IntArray
 from discreet.partition.spatial.boxes import cost_of, growth, new_box
 from discreet.partition.spatial.packed import RANGE, SET
+from discreet.values.kernel import kernel
 from discreet.values.ordered import order_of
 from discreet.values.rule import keeps, sweep
 
@@ -49,7 +49,7 @@ class Parts(NamedTuple):
     there: IntArray
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def mend(points, values, edges, whole, idle, kinds, frame, rule):  # type: ignore[no-untyped-def]
     """The group of every row, once parts between the edges that are not `whole` are mended; -1 if left out."""
     n, count = values.size, edges.size - 1
@@ -96,7 +96,7 @@ def mend(points, values, edges, whole, idle, kinds, frame, rule):  # type: ignor
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _lay_out(points, edges, members, box, frame):  # type: ignore[no-untyped-def]
     """The parts between the edges."""
     count, width = edges.size - 1, 1
@@ -120,7 +120,7 @@ def _lay_out(points, edges, members, box, frame):  # type: ignore[no-untyped-def
     return parts
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _choose(part, parts, points, values, kept, members, works, box, counts, frame, rule):  # type: ignore[no-untyped-def]
     """With which part to bring a part together, and how many rows to take of it, 0 for all of them."""
     near = np.empty(NEAR + 2 * BESIDE, np.int64)
@@ -150,7 +150,7 @@ def _choose(part, parts, points, values, kept, members, works, box, counts, fram
     return mate, taken
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _values_of(members, values):  # type: ignore[no-untyped-def]
     held = np.empty(members.size, np.int32)
     for i in range(members.size):
@@ -158,13 +158,13 @@ def _values_of(members, values):  # type: ignore[no-untyped-def]
     return held
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _keep(members, values, rule, counts):  # type: ignore[no-untyped-def]
     """Whether these rows keep the promises as one group."""
     return keeps(_values_of(members, values), rule, counts)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _gather(parts, part, members, at):  # type: ignore[no-untyped-def]
     """Write the rows of a part to `members` from `at` on; return where they end."""
     row = parts.head[part]
@@ -174,7 +174,7 @@ def _gather(parts, part, members, at):  # type: ignore[no-untyped-def]
     return at + parts.size[part]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _link(parts, part, members):  # type: ignore[no-untyped-def]
     """Make the members the rows of a part."""
     for i in range(members.size - 1):
@@ -182,7 +182,7 @@ def _link(parts, part, members):  # type: ignore[no-untyped-def]
     parts.head[part], parts.size[part] = members[0], members.size
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _leave(parts, part):  # type: ignore[no-untyped-def]
     """Take a part out of the order."""
     before, after = parts.before[part], parts.after[part]
@@ -193,7 +193,7 @@ def _leave(parts, part):  # type: ignore[no-untyped-def]
     parts.size[part] = 0
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _sort_by_growth(points, members, own, box, frame):  # type: ignore[no-untyped-def]
     """Put the members from `own` on in the order in which they make the box around those before them grow."""
     cost_of(box, points, members[:own], frame)
@@ -205,7 +205,7 @@ def _sort_by_growth(points, members, own, box, frame):  # type: ignore[no-untype
         members[own + i] = before[by_growth[i]]
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _measure(parts, part, points, members, box, frame):  # type: ignore[no-untyped-def]
     """Write what the box of a part costs, and where it lies on the line of each dimension; sets have no line."""
     node, own = parts.there.size // 2 + part, _gather(parts, part, members, 0)
@@ -226,7 +226,7 @@ def _measure(parts, part, points, members, box, frame):  # type: ignore[no-untyp
                 parts.low[node, j], parts.high[node, j] = min(parts.low[node, j], x), max(parts.high[node, j], x)
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _join(parts, node):  # type: ignore[no-untyped-def]
     """The box of a node from those of its two children."""
     low, high, one, two = parts.low, parts.high, 2 * node, 2 * node + 1
@@ -235,7 +235,7 @@ def _join(parts, node):  # type: ignore[no-untyped-def]
         low[node, j], high[node, j] = min(low[one, j], low[two, j]), max(high[one, j], high[two, j])
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _nearest(parts, part, near):  # type: ignore[no-untyped-def]
     """Write the parts that can be merged at least cost, as far as boxes tell, and those beside; say how many."""
     width, found = parts.there.size // 2, 0
@@ -265,7 +265,7 @@ def _nearest(parts, part, near):  # type: ignore[no-untyped-def]
     return found
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _cost_to_join(parts, part, node):  # type: ignore[no-untyped-def]
     """What it costs to merge two boxes; of many under a node, no more than each of them costs."""
     low, high, own = parts.low, parts.high, parts.there.size // 2 + part

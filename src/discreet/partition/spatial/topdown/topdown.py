@@ -26,7 +26,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Literal
 
-import numba as nb
 import numpy as np
 
 from discreet.guarantees import Guarantee
@@ -35,6 +34,7 @@ from discreet.partition.spatial.boxes import apart, growth, include, new_box, po
 from discreet.partition.spatial.packed import frame
 from discreet.partition.spatial.space import Codes, Dimension
 from discreet.partition.spatial.topdown.mend import mend
+from discreet.values.kernel import kernel
 from discreet.values.ordered import order_of
 from discreet.values.random import RandomSource
 from discreet.values.rule import fewest_rows, keeps, only_counts, surely
@@ -78,7 +78,7 @@ def assign(
     return groups
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _part(points, values, rows, low, high, coarse, blind, kinds, frame, rule):  # type: ignore[no-untyped-def]
     """Part rows low..high in place; return where the parts start, and whether each keeps the promises."""
     d, longest, fewest = points.shape[1], high - low, fewest_rows(rule)
@@ -117,7 +117,7 @@ def _part(points, values, rows, low, high, coarse, blind, kinds, frame, rule):  
     return starts[:found].copy(), whole[:found].copy()
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _deal(points, left, right, frame, goes_right):  # type: ignore[no-untyped-def]
     """Say which points go to the right side; return how many go left. Neither side is empty."""
     one, other = _far_apart(points, frame)
@@ -147,7 +147,7 @@ def _deal(points, left, right, frame, goes_right):  # type: ignore[no-untyped-de
     return lefts
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _move(points, size, small, left, right, frame, goes_right):  # type: ignore[no-untyped-def]
     """Give a side with fewer than `small` rows those it lacks, the nearest to its box; return how many go left."""
     n = points.shape[0]
@@ -163,7 +163,7 @@ def _move(points, size, small, left, right, frame, goes_right):  # type: ignore[
     return size
 
 
-@nb.njit(cache=True, nogil=True)
+@kernel
 def _far_apart(points, frame):  # type: ignore[no-untyped-def]
     """Two different points that lie far apart, among the first SAMPLE; the first two if all are the same."""
     one, other, most = 0, 1, -1.0
