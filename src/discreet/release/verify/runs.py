@@ -138,6 +138,8 @@ def _starts(*columns: pa.Array) -> Ints:
 def _counted(groups: Ints, values: pa.Array) -> tuple[Ints, pa.Array, Ints]:
     """Rows by group and value: each pair once, and how often there is one."""
     starts = _starts(array(groups), values)
+    if starts.size == groups.size:  # no group has a value twice
+        return groups, values, np.ones(groups.size, np.int64)
     return groups[starts], values.take(array(starts)), np.diff(starts, append=groups.size)
 
 
