@@ -3,7 +3,9 @@
     python bench/first.py [METHOD ...]      every partition and publication unless some are named
 
 Each in a new process, by CPU time of all threads: cold with an empty cache of compiled kernels, warm with what the
-cold one left there: so few rows are left to Python (`values/kernel.py`), so a warm run may find nothing and be no faster. `demo` is the method of `discreet demo`, and also that command with as many rows.
+cold one left there: so few rows are left to Python
+(`values/kernel.py`), so a warm run may find nothing and be no faster. `demo` is the method of `discreet demo`, and also
+that command with as many rows.
 """
 
 from __future__ import annotations
