@@ -90,11 +90,23 @@ def test_some_are_always_compiled(monkeypatch):
     assert made.compiled.signatures
 
 
-def test_a_number_too_large_for_its_width_is_an_error():
-    large = np.array([2**31 - 1, 1], np.int32)
-    with plainly(), pytest.raises(FloatingPointError):
-        total(large)
-    assert total(large) == 2**31, "compiled code has 64 bits for it"
+@kernel
+def summed(numbers, sums):
+    for i in range(numbers.size):
+        sums[i] += numbers[i]
+        sums[-1] = add(sums[-1], numbers[i] + numbers[i])
+
+
+def test_a_number_too_large_for_its_width_is_left_to_compiled_code():
+    """It has 64 bits for it, and begins with the arrays as they were."""
+    large, sums = np.array([1, 2**31 - 1], np.int32), np.zeros(3, np.int64)
+    with plainly():
+        assert total(large) == 2**31
+        with pytest.raises(FloatingPointError), np.errstate(over="raise"):
+            summed.plain(large, sums)
+        sums[:] = 0
+        summed(large, sums)
+    assert sums.tolist() == [1, 2**31 - 1, 2**32]
 
 
 def test_words_may_begin_anew():

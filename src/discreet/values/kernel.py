@@ -4,8 +4,8 @@ Compiling all that a first release needs takes Numba up to ten seconds; Python g
 So a kernel is compiled once it meets a long array, or has taken Python as long as compiling would; what an earlier
 process has compiled is loaded. The kernels that a kernel calls are run as it is.
 
-Python computes with NumPy's numbers here, which are as wide as what they come from: a number that gets too large for
-its width is an error, where compiled code has 64 bits for all.
+Python computes with NumPy's numbers here, which are as wide as what they come from, where compiled code has 64 bits
+for all: if a number gets too large for its width, the compiled kernel begins anew from what the arrays held.
 Claim: plain_is_compiled — both ways give the same.
 """
 
@@ -41,9 +41,15 @@ class Kernel:
     def __call__(self, *given: Any) -> Any:
         if self._pays(given):
             return self.compiled(*given)
-        began = time.thread_time()
-        with np.errstate(over="raise", divide="raise"):
-            found = self.plain(*given)
+        began, before = time.thread_time(), [each.copy() if isinstance(each, np.ndarray) else None for each in given]
+        try:
+            with np.errstate(over="raise", divide="raise"):
+                found = self.plain(*given)
+        except (FloatingPointError, OverflowError):
+            for each, held in zip(given, before, strict=True):
+                if held is not None and each.flags.writeable:
+                    each[...] = held
+            return self.compiled(*given)
         self._spent += time.thread_time() - began
         return found
 
