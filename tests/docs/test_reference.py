@@ -47,3 +47,8 @@ def test_nothing_is_fetched_from_elsewhere():
     """No part of the site, the workflow or the hooks comes from a host that is named."""
     for name in ("mkdocs.yml", "docs/site.css", ".github/workflows/test.yml", ".pre-commit-config.yaml", "Makefile"):
         assert "://" not in (ROOT / name).read_text(encoding="utf-8"), name
+
+
+def test_the_first_page_lists_every_decision():
+    there = [path.name for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+    assert re.findall(r"\(decisions/(\S+)\)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8")) == there
