@@ -12,6 +12,7 @@ Claim: plain_is_compiled — both ways give the same.
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -38,7 +39,9 @@ class Kernel:
             self._numba_type_ = nb.typeof(self.compiled)  # type: ignore[no-untyped-call]
             self.targetoptions = self.compiled.targetoptions  # Numba asks these whether to put it into its callers
 
-    def __call__(self, *given: Any) -> Any:
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if named:
+            given = inspect.signature(self.py_func).bind(*given, **named).args
         if self._pays(given):
             return self.compiled(*given)
         began, before = time.thread_time(), [each.copy() if isinstance(each, np.ndarray) else None for each in given]
