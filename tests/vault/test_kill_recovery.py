@@ -16,7 +16,7 @@ from discreet.vault.store.store import VaultStore
 from vault.kills import append, die, died, killed, noted, release, took
 from vault.steward import dump, inspect, left_in, people, policy
 
-KILLS = 20  # recoveries of each state that are killed at random, up to three times
+KILLS = 12  # recoveries of each state that are killed at random, up to three times
 STEPS = {
     "begun": ("removing", "forgetting", "mended"),
     "intended": ("revealing", "revealed", "completing", "mended"),

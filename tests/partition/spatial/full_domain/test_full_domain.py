@@ -35,7 +35,7 @@ PROMISES = [
     {"k": 3, "e": 3, "l": 2},
     {"k": 4, "l": 2, "distinct_l": 3},
 ]
-MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
