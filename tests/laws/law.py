@@ -11,5 +11,4 @@ def law(examples: int) -> Any:
     """The settings of a law. Examples are small as they are, and shrinking one takes minutes."""
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
     phases = [Phase.explicit, Phase.generate]
-    examples = max(1, 2 * examples // 3)  # a run has no time for all; `make long` has for many more
     return settings(max_examples=examples, deadline=None, derandomize=True, phases=phases, suppress_health_check=checks)

@@ -70,7 +70,7 @@ def test_bounds_contain_the_truth(partition: str, guarantee: Mapping[str, int], 
 
 
 @pytest.mark.parametrize("partition", RANGES)
-@law(2)
+@law(1)
 @given(RANDOM)
 def test_bounds_from_permutations_contain_the_truth(partition: str, rng: Random) -> None:
     rng.seed(f"{partition} {rng.random()}")
@@ -95,7 +95,7 @@ def test_bounds_from_permutations_contain_the_truth(partition: str, rng: Random)
                 _check_truth(question, _bounds(release, question), _truth(rows, question))
 
 
-@law(12)
+@law(8)
 @given(RANDOM)
 def test_smaller_groups_never_widen_bounds(rng: Random) -> None:
     whole = random_crowd(rng, rng.randint(20, 120), missing=rng.random() < 0.3)

@@ -53,7 +53,7 @@ def questions(rng: Random, case: Case, number: int) -> list[str]:
     return [random_question(rng, case.quasi, case.sensitive, keys=rng.random() < 0.5).sql for _ in range(number)]
 
 
-@law(10)
+@law(6)
 @given(RANDOM)
 def test_the_pass_equals_the_plan(rng: Random) -> None:
     case = random_case(rng, KINDS, alike=rng.random() < 0.3)
@@ -62,7 +62,7 @@ def test_the_pass_equals_the_plan(rng: Random) -> None:
         compare(release, questions(rng, case, 6), rounding(case))
 
 
-@law(5)
+@law(3)
 @given(RANDOM)
 def test_the_pass_equals_the_plan_in_a_crowd(rng: Random) -> None:
     """One group of many rows, with values that several of them hold."""

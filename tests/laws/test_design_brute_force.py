@@ -73,7 +73,7 @@ def check(plan: list[Place], cell: list[int], number: list[float], wanted: list[
     return True
 
 
-@law(60)
+@law(40)
 @given(RANDOM)
 def test_design_is_unbiased(rng: Random) -> None:
     """COUNT (numbers 0 and 1) and SUM, of rows whose values are some of all, or each worth another number."""

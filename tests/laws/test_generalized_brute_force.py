@@ -54,7 +54,7 @@ TINY = (
 )
 
 
-@law(8)
+@law(5)
 @given(RANDOM)
 def test_generalized_releases_equal_brute_force(rng: Random) -> None:
     """Every place of every row, times every assignment of the group's values to its rows."""
@@ -85,7 +85,7 @@ def test_generalized_releases_equal_brute_force(rng: Random) -> None:
                 _check_total([row[f"s{end}"] for end in ("", "_stderr", "_low", "_high")], sums, alike=alike)
 
 
-@law(10)
+@law(6)
 @given(RANDOM)
 def test_shares_equal_counting_all_points(rng: Random) -> None:
     case = replace(random_case(rng, ("integer",)), publication="generalization")
@@ -111,7 +111,7 @@ def test_shares_equal_counting_all_points(rng: Random) -> None:
                     assert picks in ({size} if share > 0 else {0}), where
 
 
-@law(8)
+@law(5)
 @given(RANDOM)
 def test_bounds_and_plug_ins_equal_brute_force(rng: Random) -> None:
     """All aggregates: which rows of a group match is enumerated, each way as likely as the shares of the boxes say."""
@@ -360,7 +360,7 @@ def _near(got: Any, wanted: Any, rounding: float | None) -> bool:
     return abs(float(got) - float(wanted)) <= rounding + 1e-9 * abs(float(wanted))
 
 
-@law(10)
+@law(6)
 @given(RANDOM)
 def test_joined_releases_equal_brute_force(rng: Random) -> None:
     """Every choice of the people that the values of a sensitive group belong to, and every place of them in their boxes."""

@@ -33,7 +33,7 @@ def own_table(rng: Random, column: Column) -> pa.Table:
     )
 
 
-@law(12)
+@law(8)
 @given(RANDOM)
 def test_joins_equal_brute_force(rng: Random) -> None:
     case = random_case(rng, (*NUMBERS, *OTHERS))

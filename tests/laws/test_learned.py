@@ -16,7 +16,7 @@ from laws.questions import random_case
 from laws.test_compiled_pass import KINDS, RANDOM, questions, rounding
 
 
-@law(6)
+@law(4)
 @given(RANDOM)
 def test_learned_estimates_lie_inside_their_bounds(rng: Random) -> None:
     case = random_case(rng, KINDS, alike=rng.random() < 0.3)

@@ -80,7 +80,7 @@ def small_question(rng: Random, case: Case, *, keys: bool) -> Question:
     return replace(question, where=" AND ".join(parts) or None)
 
 
-@law(14)
+@law(9)
 @given(RANDOM)
 def test_shuffled_columns_equal_brute_force(rng: Random) -> None:
     case = small_case(rng, (*NUMBERS, *OTHERS))
@@ -109,7 +109,7 @@ def sliced_question(rng: Random, case: Case, blocks: Blocks, *, keys: bool) -> Q
     return replace(question, where=" AND ".join(parts) or None)
 
 
-@law(14)
+@law(9)
 @given(RANDOM)
 def test_slices_equal_brute_force(rng: Random) -> None:
     case, blocks = sliced_case(rng, (*NUMBERS, *OTHERS))
