@@ -62,6 +62,12 @@ def check_version(place: object, found: int) -> None:
         raise VaultError(f"`{place}` is a vault of version {found}, expected {FORMAT} or {OF_PEOPLE}", hint=newer)
 
 
+def busy(place: object) -> VaultError:
+    return VaultError(
+        f"another process is writing to the vault `{place}`", hint="wait until it has ended and run the same again"
+    )
+
+
 def statements(*, people: bool) -> list[str]:
     """What makes the tables; if of `people`, one may have several rows."""
     schema = SCHEMA.replace("CREATE UNIQUE INDEX people_by_key", "CREATE INDEX people_by_key") if people else SCHEMA
