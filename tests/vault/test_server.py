@@ -188,6 +188,21 @@ def test_a_release_may_take_longer_than_a_session_may_idle(place):
         assert len(vault.status().releases) == 2
 
 
+def test_rows_do_not_reach_the_log_of_a_server_that_stops_at_one(url, server):
+    """It quotes the line that it was at, as when it ends the session, unless that is binary."""
+    Vault.create(url, policy()).close()
+    name, secret, log = url.partition("#")[2], uuid4().hex, server.folder / "log"
+    server.run(
+        f"CREATE FUNCTION {name}.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stop at {name}'; END $$",
+        f"CREATE TRIGGER stop BEFORE INSERT ON {name}.people FOR EACH ROW EXECUTE FUNCTION {name}.stop()",
+        database="tests",
+    )
+    with closing(ledger.opened(Address.of(url))) as one, pytest.raises(EngineError):
+        one.run_many("INSERT INTO people VALUES (?, ?, ?)", [(1, 1, secret)])
+    assert f"stop at {name}" in log.read_text()
+    assert secret not in log.read_text()
+
+
 def test_older_servers_can_read_every_statement():
     """Before PostgreSQL 16, a query inside FROM must have a name."""
     texts = [text for name, text in vars(statements).items() if name.isupper() and "SELECT" in str(text)]

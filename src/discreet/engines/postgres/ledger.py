@@ -194,7 +194,11 @@ class Ledger:
             if plain is None:
                 cursor.executemany(_written(statement), [_given(statement, each) for each in values])
                 return
-            with cursor.copy(SQL("COPY {} FROM STDIN").format(Identifier(plain[1]))) as copy:
+            table = Identifier(plain[1])
+            columns = cursor.execute(SQL("SELECT * FROM {} LIMIT 0").format(table)).description or ()
+            # of rows that are binary, none is quoted in the log of a server that ends the session meanwhile
+            with cursor.copy(SQL("COPY {} FROM STDIN (FORMAT binary)").format(table)) as copy:
+                copy.set_types([column.type_code for column in columns])
                 for each in values:
                     copy.write_row(each)
 
