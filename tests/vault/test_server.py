@@ -278,11 +278,17 @@ def test_a_vault_of_another_version_or_policy(place, server):
     server.run(f"UPDATE {name}.meta SET number = 99 WHERE key = 'version'", database="tests")
     with pytest.raises(VaultError, match="a vault of version 99"):
         Vault.open(url)
+    server.run(f"UPDATE {name}.meta SET number = NULL WHERE key = 'version'", database="tests")
+    with pytest.raises(VaultError, match="a vault of version None"):
+        Vault.open(url)
     server.run(
         f"UPDATE {name}.meta SET number = 2 WHERE key = 'version'",
         f"UPDATE {name}.meta SET word = replace(word, '3', '2') WHERE key = 'policy'",
         database="tests",
     )
+    with pytest.raises(VaultError, match="was changed since it was made"):
+        Vault.open(url)
+    server.run(f"DELETE FROM {name}.meta WHERE key = 'policy'", database="tests")
     with pytest.raises(VaultError, match="was changed since it was made"):
         Vault.open(url)
 

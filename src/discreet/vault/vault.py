@@ -235,7 +235,7 @@ class Vault:
 def _policy(database: Database) -> Policy:
     """The policy that the vault was made with; raise if anybody has changed it since."""
     text, name = database.meta("policy"), database.meta("policy_digest")
-    if terms.digest(text) != name or database.policy() != text:
+    if not isinstance(text, str) or terms.digest(text) != name or database.policy() != text:
         where = "" if database.shared else f": see `{POLICY}`"
         raise VaultError(
             f"the policy of the vault `{database.place}` was changed since it was made{where}",
