@@ -44,7 +44,7 @@ PEOPLE = """
     SELECT node, COUNT(*), MAX(own) FROM (
       SELECT rows.node AS node, COUNT(*) AS own FROM rows JOIN people USING (id) WHERE member = 1
       GROUP BY rows.node, key
-    ) GROUP BY node
+    ) AS persons GROUP BY node
 """
 UNPUBLISHED = f"{ROWS} INDEXED BY rows_unpublished WHERE published IS NULL ORDER BY id"
 
