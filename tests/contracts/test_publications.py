@@ -72,7 +72,7 @@ def test_parts_are_the_same_rows_and_answer_the_same(name, tmp_path):
         assert 1 <= sizes[-1] <= sizes[0]
     for question in (
         "SELECT COUNT(*), SUM(pay), AVG(pay), MIN(pay), MAX(pay) FROM microdata WHERE sex = 'f' AND zip >= 3",
-        "SELECT MEDIAN(pay) FROM microdata WHERE zip = 2 OR age < 30",
+        "SELECT AVG(pay) FROM microdata WHERE zip = 2 OR age < 30",
     ):
         answers = [release.ask(question) for release in (one, many)]
         assert alike(*answers), question

@@ -158,7 +158,7 @@ class Order:
     threat: ClassVar[Threat] = Threat(
         knows="the quasi-identifiers of a person, and that the person is in the table",
         wants="the person's sensitive value",
-        given="the release: the order of its rows, values and parts, and the numbers of its groups",
+        given="the release: the order of its rows and values, and the numbers of its groups",
     )
 
     def suits(self, release: Release, given: Given) -> str | None:
