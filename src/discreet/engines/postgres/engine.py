@@ -156,6 +156,15 @@ class Postgres:
             self._connection.execute(statement + sql.SQL(self.written(query)))
             self._connection.execute("SELECT set_config('enable_hashagg', 'on', true)")
 
+    def count(self, schema: str, table: str, expression: exp.Expr) -> None:
+        """Let the server know how often the values of an expression occur in a table, once that is analyzed."""
+        name = sql.Identifier(schema, f"{table}_counted")
+        statement = sql.SQL("CREATE STATISTICS {} ON ({}) FROM {}").format(
+            name, sql.SQL(expression.sql(dialect=self.dialect, identify=True)), sql.Identifier(schema, table)
+        )
+        with self._lock, translating():
+            self._connection.execute(statement)
+
     def load(
         self,
         name: str,
