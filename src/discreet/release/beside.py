@@ -50,8 +50,9 @@ def prepare(connection: Any, schema: str, manifest: Manifest) -> None:
         engine.create(schema, KEPT[name], query)
     if queries:
         kept = looked_up(engine, sums="signature_sums" in queries)
-        for table in map(KEPT.__getitem__, queries) if kept.own else (BESIDE["signatures"],):
-            engine.count(schema, table, piece(kept.first("signature" if kept.own else "grp")))
+        tables = {KEPT[name]: "signature" for name in queries} if kept.own else {BESIDE["signatures"]: "grp"}
+        for table, group in tables.items():
+            engine.count(schema, table, piece(kept.first(group)))
 
 
 def prepared(schema: str, tables: Collection[str]) -> dict[str, tuple[str, str]]:

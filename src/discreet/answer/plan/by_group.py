@@ -77,20 +77,9 @@ def tallies(context: Context) -> Relations:
     return {f"tally_{number}": _tally(context) for number in counted}
 
 
-def frame(context: Context) -> Relations:
-    """The keys of rows that match; with a condition on values, of groups that have both."""
-    keys = context.keys()
-    if not keys:
-        return {"frame": exp.select("1 AS one")}
-    if context.question.where["sensitive"] is None:
-        return {"frame": select(*keys, source="packed").distinct(copy=False)}
-    subject = next(iter(context.subjects.values()))
-    return {"frame": select(*keys, source=f"tally_{subject.number}").distinct(copy=False)}
-
-
 def figures(context: Context) -> Relations:
     """What SUM and AVG are made of, if they are asked for; how many rows match is known for certain."""
-    if not any(each.function in SUMMED and not context.exact(each) for each in context.question.aggregates):
+    if not _summed(context):
         return {}
     found = per_key(
         context.keys(),
@@ -102,10 +91,19 @@ def figures(context: Context) -> Relations:
         "SUM(copies * largest[matched + 1]) AS high",
         "SUM(copies * matched * CAST(size - matched AS DOUBLE) / GREATEST(size - 1, 1) / size * spread) AS variance",
     )
-    # the server computes what is selected again for every use of it, unless there is an end to what it takes together
-    drawn = _drawn(context, "signature_sums", *FIGURES).offset(0, copy=False)
+    drawn = _once(_drawn(context, "signature_sums", *FIGURES))
     found.set("from_", exp.From(this=aliased(drawn, "drawn")))
     return {"figures": found}
+
+
+def frame(context: Context) -> Relations:
+    """The keys of rows that match; with a condition on values, of groups that have both."""
+    keys = context.keys()
+    if not keys:
+        return {"frame": exp.select("1 AS one")}
+    subject = next(iter(context.subjects.values()))
+    drawn = "figures" if _summed(context) else f"tally_{subject.number}"
+    return {"frame": select(*keys, source=drawn).distinct(copy=False)}
 
 
 def summed(context: Context, function: str) -> exp.Select:
@@ -129,7 +127,7 @@ def _tally(context: Context) -> exp.Select:
     drawn = _drawn(context, "signature_arrays", exp.alias_(_total(context), "total"))
     if _kept(context).own:
         each, drawn = drawn, per_key([*keys, *columns], "each", "COUNT(*) AS copies")
-        drawn.set("from_", exp.From(this=aliased(each, "each")))
+        drawn.set("from_", exp.From(this=aliased(_once(each), "each")))
     return select(
         *columns_of("drawn", [*keys, "copies", *columns]),
         *taken(context),
@@ -151,6 +149,11 @@ def _drawn(context: Context, table: str, *columns: Piece) -> exp.Select:
     draws = aliased(grouped(join(each, "signatures", same)), "draws")
     found = select(*columns_of("draws", keys), "kept.size", "matched", "copies", *columns, source=draws)
     return join(found, aliased(table, "kept"), "draws.signature = kept.signature")
+
+
+def _once(query: exp.Select) -> exp.Select:
+    """A query whose columns are computed once: a server that sees no end to it would do that for every use of one."""
+    return query.offset(0, copy=False)
 
 
 def _matched(kept: Kept, group: str) -> str:
@@ -188,6 +191,10 @@ def _constants(condition: exp.Expr) -> dict[str, exp.Expr]:
     if isinstance(condition, exp.Between):
         return {end: condition.args[end] for end in ("low", "high")}
     return {"low": condition.expression}
+
+
+def _summed(context: Context) -> bool:
+    return any(each.function in SUMMED and not context.exact(each) for each in context.question.aggregates)
 
 
 def _of_values(argument: exp.Expr | None, sensitive: str | None) -> bool:

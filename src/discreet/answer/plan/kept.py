@@ -66,18 +66,17 @@ def made(engine: Engine, type_: pa.DataType) -> dict[str, exp.Expr]:
     if found["missing"] or not 0 < found["largest"] <= LARGEST:
         return {}
     numbers = f"SELECT CAST(ROW_NUMBER() OVER () AS INTEGER) AS i FROM st LIMIT {found['most']}"  # noqa: S608
-    value = f"CAST(value AS {wide})" if (wide := _compared_as(type_)) else "value"
-    queries = {"signature_arrays": ARRAYS.format(value=value, numbers=numbers)}
+    queries = {"signature_arrays": ARRAYS.format(value=_compared(type_), numbers=numbers)}
     if number and not found["endless"]:
         queries["signature_sums"] = SUMS.format(numbers=numbers)
     return {name: piece(query) for name, query in queries.items()}
 
 
-def _compared_as(type_: pa.DataType) -> str | None:
-    """What the server compares values of a type with constants as, where that is another type."""
+def _compared(type_: pa.DataType) -> str:
+    """A value as the server compares it with constants: in an array it would take these for the type of the values."""
     if types.is_floating(type_):
-        return "DOUBLE"
-    return "INTEGER" if types.is_integer(type_) and type_.bit_width < 32 else None
+        return "CAST(value AS DOUBLE)"
+    return "CAST(value AS INTEGER)" if types.is_integer(type_) and type_.bit_width < 32 else "value"
 
 
 ARRAYS = """

@@ -138,7 +138,7 @@ def layout(context: Context) -> Relations:
 
 Step = Callable[[Context], Relations]
 STEPS: tuple[Step, ...] = (matched, frame, draws, candidates, tallies, aggregates, layout)
-BY_GROUP: tuple[Step, ...] = (by_group.packed, by_group.tallies, by_group.frame, by_group.figures, aggregates, layout)
+BY_GROUP: tuple[Step, ...] = (by_group.packed, by_group.tallies, by_group.figures, by_group.frame, aggregates, layout)
 
 
 def _exact(context: Context, aggregate: Aggregate) -> exp.Select:

@@ -46,7 +46,7 @@ SETTINGS = {
     "jit": "off",
     "work_mem": "64MB",
     "parallel_setup_cost": "100",  # rows lie in the order of their groups: counted side by side, few groups meet
-    "parallel_tuple_cost": "0.001",
+    "parallel_tuple_cost": "0.01",
 }
 LOST: dict[str, Any] = {
     "keepalives_idle": 60,
