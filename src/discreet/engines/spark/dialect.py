@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.generator import Generator
 
 from discreet.engines.dialect import LookedUp, log_gamma
 
@@ -83,15 +84,6 @@ def _divisor(self: Any, divisor: exp.Expr, type_: str | None = None) -> str:
     return typed if known else f"NULLIF({typed}, 0)"
 
 
-def _like(self: Any, each: exp.Like | exp.ILike) -> str:
-    """A backslash in a pattern stands for itself, unless an escape is named."""
-    operator = "LIKE" if isinstance(each, exp.Like) else "ILIKE"
-    plain = f"{self.sql(each.this)} {operator} {self.sql(each.expression)}"
-    if isinstance(each.parent, exp.Escape) or "\\" not in each.expression.sql() and each.expression.is_string:
-        return plain
-    return f"{plain} ESCAPE {self.sql(exp.Literal.string(NO_ESCAPE))}"
-
-
 def _truncated(self: Any, each: exp.Expr) -> str:
     """Of a date as of a timestamp, and without a zone."""
     moment = f"CAST({self.sql(each.this)} AS TIMESTAMP_LTZ)"
@@ -107,6 +99,19 @@ def _extract(self: Any, each: exp.Extract) -> str:
     if part == "EPOCH":
         return f"(UNIX_MICROS(CAST({self.sql(each.expression)} AS TIMESTAMP_LTZ)) / 1000000.0D)"
     return f"EXTRACT({part} FROM {self.sql(each.expression)})"
+
+
+def _double(self: Any, this: exp.Expr) -> str:
+    """A float, or the different ones."""
+    different = "DISTINCT " if isinstance(this, exp.Distinct) else ""
+    return f"{different}CAST({self.sql(this.expressions[0] if different else this)} AS DOUBLE)"
+
+
+def _log(self: Any, each: exp.Log) -> str:
+    """LOG of one argument is to the base 10; of two, the base comes first."""
+    if each.expression is None:
+        return f"LOG10({self.sql(each.this)})"
+    return f"LOG({self.sql(each.this)}, {self.sql(each.expression)})"
 
 
 def _looked_up(self: Any, each: LookedUp) -> str:
@@ -127,14 +132,13 @@ class Dialect(Spark):
             exp.Div: _div,
             exp.Mod: _mod,
             exp.IntDiv: _int_div,
-            exp.Like: _like,
-            exp.ILike: _like,
             exp.Extract: _extract,
             exp.DayOfWeek: lambda self, each: f"(DAYOFWEEK({self.sql(each.this)}) - 1)",
             exp.DateTrunc: _truncated,
             exp.TimestampTrunc: _truncated,
-            exp.Avg: lambda self, each: f"AVG(CAST({self.sql(each.this)} AS DOUBLE))",
-            exp.Median: lambda self, each: f"MEDIAN(CAST({self.sql(each.this)} AS DOUBLE))",
+            exp.Avg: lambda self, each: f"AVG({_double(self, each.this)})",
+            exp.Median: lambda self, each: f"MEDIAN({_double(self, each.this)})",
+            exp.Log: _log,
         }
 
         def anonymous_sql(self, expression: exp.Anonymous) -> str:
@@ -151,8 +155,16 @@ class Dialect(Spark):
 
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
             """CAST as it stands: sqlglot writes some as functions of Spark's that know no time without a zone."""
-            name = "TRY_CAST" if isinstance(expression, exp.TryCast) else "CAST"
-            return f"{name}({self.sql(expression.this)} AS {self.sql(expression.to)})"
+            return Generator.cast_sql(self, expression, safe_prefix)
+
+        def _like_sql(self, expression: exp.Like | exp.ILike, escape: exp.Escape | None = None) -> str:
+            """A backslash in a pattern stands for itself, unless an escape is named."""
+            sql: str = super()._like_sql(expression, escape)
+            pattern = expression.expression
+            plain = pattern.is_string and "\\" not in pattern.name
+            if plain or escape is not None or isinstance(expression.parent, exp.Escape):
+                return sql
+            return f"{sql} ESCAPE {self.sql(exp.Literal.string(NO_ESCAPE))}"
 
         def datatype_sql(self, expression: exp.DataType) -> str:
             sql: str = TYPES.get(expression.this) or super().datatype_sql(expression)
