@@ -22,7 +22,7 @@ import discreet
 from discreet.engines import connect
 from discreet.errors import QueryError
 from discreet.publication.publish import publish_groups
-from discreet.release import FORMAT, Release
+from discreet.release import Release
 from discreet.release.manifest import BoxColumn, FieldSpec, Promise, TableSpec
 from discreet.release.write import FileToWrite, write
 
@@ -54,7 +54,7 @@ def made(
 def by_hand(to: Path, sides: Sequence[BoxColumn], rows: pa.Table, labels: Sequence[tuple[str, ...]] = ()) -> Release:
     """A release with boxes that no partition would make; `rows` has the columns of the sides, `group` and `pay`."""
     promise = Promise(
-        format=FORMAT,
+        format=1,
         publication="generalization",
         partition="mondrian",
         guarantee={"k": 2},

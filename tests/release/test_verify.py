@@ -338,7 +338,7 @@ FAULTS = [
     Fault("JSON of another kind", lambda f: f.text("datapackage.json", lambda text: "[1]"), "unreadable"),
     Fault("JSON that is no text", lambda f: (f.path / "datapackage.json").write_bytes(b"\xff"), "unreadable"),
     Fault("promises of another kind", lambda f: f.manifest(lambda m: m.update(discreet=[1])), "unreadable"),
-    Fault("a newer format", lambda f: f.promise(format=2), "unreadable"),
+    Fault("a newer format", lambda f: f.promise(format=3), "unreadable"),
     Fault("a seed", lambda f: f.promise(seed=1), "unreadable"),
     Fault(
         "a note beside the promises", lambda f: f.manifest(lambda m: m.update(note="person 1 has angina")), "unreadable"
@@ -488,9 +488,9 @@ def test_opening_without_a_table(forger):
 
 
 def test_opening_a_newer_format(forger):
-    forger.promise(format=2)
+    forger.promise(format=3)
     for act in (open_release, verify):
-        with pytest.raises(ReleaseError, match=r"format version 2, newer than the 1 .*(\n.*)*upgrade discreet"):
+        with pytest.raises(ReleaseError, match=r"format version 3, newer than the 2 .*(\n.*)*upgrade discreet"):
             act(forger.path)
 
 

@@ -86,7 +86,8 @@ class Sealed:
         """The files as they lie in the folder of the release."""
         return {
             f"{each.name} file": Relation(
-                exp.select("*").from_(self.engine.scan(Path(each.path), each.kinds())), keep=each.format == "csv"
+                exp.select("*").from_(self.engine.scan([*map(Path, each.paths)], each.kinds())),
+                keep=each.format == "csv",
             )
             for each in self.release.manifest.resources
         }

@@ -55,6 +55,13 @@ def publish(
     form: Annotated[
         Form, typer.Option("--format", help="The format of the data files: parquet or csv.")
     ] = Form.parquet,
+    rows_per_part: Annotated[
+        int | None,
+        typer.Option(
+            help="Write larger tables as several Parquet files of about so many rows.",
+            show_default="20 million",
+        ),
+    ] = None,
     plausible: Annotated[
         int | None, typer.Option(help="Add this many plausible tables, drawn from the other files alone.")
     ] = None,
@@ -106,6 +113,7 @@ def publish(
                 seed=seed,
                 strict=strict,
                 format=form.value,
+                rows_per_part=rows_per_part,
                 plausible=plausible,
                 holdout=holdout,
                 holdout_to=holdout_to,

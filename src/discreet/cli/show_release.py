@@ -29,7 +29,9 @@ def show(
     manifest, question = opened.manifest, example(opened.manifest)
     if json:
         files = [
-            {"path": each.path, "rows_of": each.name, "bytes": opened.bytes(each.name)} for each in manifest.resources
+            {"path": path, "rows_of": each.name, "bytes": file.stat().st_size}
+            for each in manifest.resources
+            for path, file in zip(each.paths, opened.files(each.name), strict=True)
         ]
         told = {"columns": [each._asdict() for each in columns(manifest)], "files": files, "example": question}
         printed.as_json({"release": release, "promise": opened.promise.model_dump(exclude_none=True), **told})
@@ -41,7 +43,7 @@ def show(
     print()
     printed.as_table(
         ["file", "columns", "bytes"],
-        [[each.path, ", ".join(each.table.names()), f"{opened.bytes(each.name):,}"] for each in manifest.resources],
+        [[each.pattern, ", ".join(each.table.names()), f"{opened.bytes(each.name):,}"] for each in manifest.resources],
         left=2,
     )
     if odd := naming((*opened.promise.columns, opened.promise.table)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -46,14 +46,14 @@ class Engine(Protocol):
     def load(
         self,
         name: str,
-        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | Sequence[Path] | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
         csv: Csv = PLAIN,
     ) -> None:
-        """Make `source` (rows, a Parquet or CSV file, or a query) known as `name`; copy it in if `keep`.
+        """Make `source` (rows, a CSV file, Parquet files, or a query) known as `name`; copy it in if `keep`.
 
         `kinds` are the Data Package's words for a CSV file's columns where they are known; else types are guessed, but
         for `texts`, and the file is written as `csv` says. What a reader holds can be read once.
@@ -66,12 +66,12 @@ class Engine(Protocol):
 
     def scan(
         self,
-        path: Path,
+        files: Sequence[Path],
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
         csv: Csv = PLAIN,
     ) -> exp.Table:
-        """What stands in FROM to read a file."""
+        """What stands in FROM to read a CSV file, or the rows of Parquet files one after another."""
         ...
 
     def store(self, query: exp.Expr, path: Path) -> None:

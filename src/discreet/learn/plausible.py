@@ -116,7 +116,8 @@ def plausible(
 
 def secret_of(release: Release) -> int:
     """The seed of chance: from the digests of the files that tables are drawn from, which anyone can compute."""
-    hashes = (resource.hash for resource in release.manifest.resources if resource.name != NAME)
+    others = (resource for resource in release.manifest.resources if resource.name != NAME)
+    hashes = (digest for resource in others for digest in resource.digests)
     return int.from_bytes(hashlib.sha256("\n".join(hashes).encode()).digest(), "big")
 
 

@@ -7,7 +7,7 @@ Claim: plausible_file_sees_only_the_release — the same files give the same tab
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -112,9 +112,10 @@ def _store(promise: Promise, view: View, draws: Draws, path: Path) -> None:
 
 
 def _copied(release: Release, resource: Resource) -> FileToWrite:
-    source = release.file(resource.name)
-    return FileToWrite(resource.name, resource.table, partial(_copy, source))
+    sources = release.files(resource.name)
+    return FileToWrite(resource.name, resource.table, partial(_copy, sources), resource.paths)
 
 
-def _copy(source: Path, path: Path) -> None:
-    shutil.copyfile(source, path)
+def _copy(sources: Sequence[Path], path: Path) -> None:
+    for source in sources:
+        shutil.copyfile(source, path.with_name(source.name))

@@ -33,10 +33,11 @@ from discreet.publication.holdout import checked as checked_holdout
 from discreet.publication.holdout import parted
 from discreet.publication.prepare import nothing, prepare, promised
 from discreet.publication.source import opened_under, opened_with
-from discreet.release import FORMAT, Release
+from discreet.release import Release
 from discreet.release.database.move import check_place, put
 from discreet.release.layouts import LAYOUTS
-from discreet.release.manifest import Promise
+from discreet.release.manifest import WHOLE, Promise
+from discreet.release.parts import check_rows_per_part
 from discreet.release.write import Extend, Watch, free, write
 from discreet.scratch import workplace
 from discreet.table import Table
@@ -64,6 +65,7 @@ def publish(
     seed: int | None = None,
     strict: bool = False,
     format: Literal["parquet", "csv"] = "parquet",
+    rows_per_part: int | None = None,
     plausible: int | None = None,
     holdout: float | None = None,
     holdout_to: str | Path | None = None,
@@ -75,6 +77,8 @@ def publish(
     If `to` is the URL of a database, the release is put there under the name `release`, for roles to read that it is
     granted to (`grant`). Its files are made and verified in a private folder first, unless the table is in the same
     database and the partition needs no more than counts: then rows are assigned there, and none leaves it.
+    A table of more than 20 million rows is written as several Parquet files, or one of more than `rows_per_part` rows,
+    of about so many rows each.
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
     ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
     tables are added, drawn from the other files of the release alone. A `holdout` of 0.1 leaves out a tenth of the
@@ -87,7 +91,7 @@ def publish(
     """
     if (address := Address.of(to, release)) is not None:
         also: dict[str, Any] = {"public": public, "seed": seed, "format": format, "plausible": plausible}
-        also |= {"earlier": earlier, "holdout": holdout, "holdout_to": holdout_to}
+        also |= {"rows_per_part": rows_per_part, "earlier": earlier, "holdout": holdout, "holdout_to": holdout_to}
         return _into(address, table, policy, also, grant=grant, strict=strict, progress=progress)
     if release is not None or grant:
         raise InputError("a folder has no name and no roles", hint="leave them out, or publish into a database")
@@ -95,6 +99,7 @@ def publish(
     free(to)
     if format not in FORMATS:
         raise InputError(f"unknown format `{format}`", hint="expected one of: `parquet`, `csv`")
+    check_rows_per_part(rows_per_part, format)
     with ExitStack() as opened:
         private, policy = opened_under(table, policy, opened)
         if (public is not None) != PUBLICATIONS[policy.publication].needs_public:
@@ -123,7 +128,8 @@ def publish(
         for check_groups in AFTER:
             doubts += check_groups(drafted)
         warned = judged(doubts, policy, strict=strict)
-        written = _write(drafted, to=to, format=format, progress=progress, watch=watched(before), extend=extend)
+        form: Any = {"format": format, "rows_per_part": rows_per_part}
+        written = _write(drafted, to=to, **form, progress=progress, watch=watched(before), extend=extend)
         return replace(written, warnings=warned)
 
 
@@ -221,13 +227,15 @@ def _write(
     progress: Callable[[str], None],
     watch: Watch | None = None,
     extend: Extend | None = None,
+    rows_per_part: int | None = None,
     **more: Any,
 ) -> Release:
     """Write a draft, its manifest with `more`; the release says how many rows of the table are not in it."""
     promise, rows = promise_of(draft, **more), int(draft.groups.size)
     files = PUBLICATIONS[draft.policy.publication].files(draft)
     about = members(draft.policy.about)
-    release = write(to, promise, files, format=format, progress=progress, about=about, watch=watch, extend=extend)
+    form: Any = {"format": format, "rows_per_part": rows_per_part}
+    release = write(to, promise, files, **form, progress=progress, about=about, watch=watch, extend=extend)
     suppressed = 0 if draft.kept is None else int(draft.kept.size - rows)
     return replace(release, withheld=draft.table.rows - rows - suppressed, suppressed=suppressed)
 
@@ -246,7 +254,7 @@ def describe(policy: Policy, **more: Any) -> Promise:
     """What a manifest says: what the policy does, and `more` that is counted, or that only some publications have."""
     group, count, row, person = (fresh(name, policy.columns) for name in ("group", "count", "row", "person"))
     about = {
-        "format": FORMAT,
+        "format": WHOLE,  # unless tables are written in parts
         "publication": policy.publication,
         "partition": policy.grouping,
         "guarantee": dict(policy.guarantee),

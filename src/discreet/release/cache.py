@@ -50,8 +50,9 @@ class Cache:
             return cls(None)
         told = hashlib.sha256(str(FORMAT).encode())
         for resource in release.manifest.resources:
-            found = release.file(resource.name).stat()
-            told.update(f"{resource.name} {resource.hash} {found.st_size} {found.st_mtime_ns}\n".encode())
+            for path, digest in zip(release.files(resource.name), resource.digests, strict=True):
+                found = path.stat()
+                told.update(f"{resource.name} {digest} {found.st_size} {found.st_mtime_ns}\n".encode())
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "discreet"
         return cls((Path(set_to) if set_to else home) / told.hexdigest())
 

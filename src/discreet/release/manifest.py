@@ -6,18 +6,21 @@ It holds nothing about the private table that the data files do not show.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from discreet.errors import ReleaseError
 from discreet.release.files import content
 from discreet.values.columns import Word
 
-FORMAT = 1
+FORMAT = 2  # the newest: some table is a list of parts
+WHOLE = 1  # every table is one file
 NAME = "datapackage.json"
 MOST = 4 << 20  # bytes; one of a thousand columns has a tenth of that
+MOST_PARTS = 5000  # of a table; a manifest of several tables has room for them
 NEARLY_ALL = 0.9  # a share from which on a value is called known
 # By what chance rows came to their groups. `dealt`: which rows of a value take which of its places is drawn uniformly,
 # and which places there are was decided without looking at quasi-identifiers; `cells`: the same inside each cell of a
@@ -72,14 +75,45 @@ class TableSpec(_Model):
 
 
 class Resource(_Model):
-    """A data file: its path, its digest, its columns."""
+    """A table: the path and the digest of its file, or those of its parts, whose rows follow one another; its columns.
+
+    Whoever reads it asks for `paths` and `digests`, and need not know whether there is one file or many.
+    """
 
     name: str
-    path: str
+    path: str | tuple[str, ...]
     format: Literal["parquet", "csv"]
     bytes: int | None = None  # of CSV files; validators of Data Packages cannot tell that of Parquet files
-    hash: str
+    hash: str | None = None
+    hashes: tuple[str, ...] | None = None  # of the parts; a Data Package has no word for them
     table: TableSpec = Field(alias="schema")
+
+    @model_validator(mode="after")
+    def _has_its_digests(self) -> Self:
+        if (self.hash is None) != self.in_parts or (self.hashes is not None) != self.in_parts:
+            raise ValueError("a file has a `hash`, and parts have `hashes`")
+        if len(self.paths) != len(self.digests) or (self.in_parts and not 2 <= len(self.paths) <= MOST_PARTS):
+            raise ValueError(f"there are 2 to {MOST_PARTS:,} parts, each with its digest")
+        return self
+
+    @property
+    def in_parts(self) -> bool:
+        return not isinstance(self.path, str)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of its files, in the order of their rows."""
+        return (self.path,) if isinstance(self.path, str) else self.path
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The digest of each of its files."""
+        return self.hashes or (self.hash or "",)
+
+    @property
+    def pattern(self) -> str:
+        """Its files in a word, as people and engines read it."""
+        return self.path if isinstance(self.path, str) else f"{self.name}-*.{self.format}"
 
     def kinds(self) -> dict[str, str]:
         """The type of every column."""
@@ -298,6 +332,16 @@ class Manifest(_Model):
             f"`{folder}` has a `{NAME}` with something missing or unexpected at `{where}`",
             hint="get a new copy from whoever published it",
         )
+
+
+def paths_of(name: str, files: int, format: str = "parquet") -> tuple[str, ...]:
+    """How the files of a table are called: as it is, or numbered if there are several."""
+    return (f"{name}.{format}",) if files == 1 else tuple(f"{name}-{part:05}.{format}" for part in range(1, files + 1))
+
+
+def format_of(resources: Iterable[Resource]) -> int:
+    """The version of the format that these tables need."""
+    return FORMAT if any(resource.in_parts for resource in resources) else WHOLE
 
 
 DESCRIPTIVE = tuple(name for name in Manifest.model_fields if name not in {"schema_", "name", "resources", "discreet"})

@@ -23,8 +23,9 @@ def load_files(engine: Engine, folder: Path, manifest: Manifest) -> None:
 def load_file(
     engine: Engine, folder: Path, resource: Resource, *, keep: bool = False, kinds: Mapping[str, str] | None = None
 ) -> None:
-    """Make one data file known, its columns of the types that the manifest says, unless others are given."""
-    engine.load(f"{resource.name} file", folder / resource.path, keep=keep, kinds=kinds or resource.kinds())
+    """Make one table known, its columns of the types that the manifest says, unless others are given."""
+    files = [folder / path for path in resource.paths]
+    engine.load(f"{resource.name} file", files, keep=keep, kinds=kinds or resource.kinds())
 
 
 @contextmanager

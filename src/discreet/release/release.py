@@ -47,14 +47,21 @@ class Release:
     def promise(self) -> Promise:
         return self.manifest.discreet
 
+    def files(self, name: str) -> list[Path]:
+        """The paths of the data files of a table, in the order of their rows."""
+        return [self.path / path for path in self.manifest.resource(name).paths]
+
     def file(self, name: str) -> Path:
-        """The path of one of the data files."""
-        return self.path / self.manifest.resource(name).path
+        """The path of the data file of a table that is not in parts."""
+        first, *more = self.files(name)
+        if more:
+            raise ReleaseError(f"the table `{name}` is in {len(more) + 1} parts", hint=f'use files("{name}")')
+        return first
 
     def bytes(self, name: str) -> int:
-        """The size of one of the data files; 0 if it is not there."""
+        """The size of the data files of a table; 0 if one is not there."""
         try:
-            return self.file(name).stat().st_size
+            return sum(path.stat().st_size for path in self.files(name))
         except OSError:
             return 0
 
@@ -72,7 +79,7 @@ class Release:
         try:
             for resource in self.manifest.resources:
                 load_file(engine, self.path, resource, keep=resource.format == "csv")
-            engine.seal(self.file(resource.name) for resource in self.manifest.resources)
+            engine.seal(path for resource in self.manifest.resources for path in self.files(resource.name))
         except BaseException:
             engine.close()
             raise
@@ -80,7 +87,7 @@ class Release:
 
     def look(self) -> object:
         """What tells whether a data file was written to or replaced: questions are answered from the files."""
-        found = (self.file(resource.name).stat() for resource in self.manifest.resources)
+        found = (path.stat() for resource in self.manifest.resources for path in self.files(resource.name))
         return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
     @property
@@ -254,12 +261,13 @@ def damaged(folder: Path, manifest: Manifest) -> None:
 
 
 def damage(folder: Path, resource: Resource) -> str | None:
-    """What is wrong with a data file, if anything: missing, or not the one that was published."""
-    path = folder / resource.path
-    if not os.path.lexists(path):
-        return f"the file `{resource.path}` is missing"
-    if not is_plain(path):
-        return f"`{resource.path}` is not a plain file: a release holds no links, pipes or devices"
-    if resource.bytes not in (None, path.stat().st_size) or digest(path) != resource.hash:
-        return f"the file `{resource.path}` is not the one that was published: its digest differs"
+    """What is wrong with the data files of a table, if anything: missing, or not those that were published."""
+    for name, published in zip(resource.paths, resource.digests, strict=True):
+        path = folder / name
+        if not os.path.lexists(path):
+            return f"the file `{name}` is missing"
+        if not is_plain(path):
+            return f"`{name}` is not a plain file: a release holds no links, pipes or devices"
+        if resource.bytes not in (None, path.stat().st_size) or digest(path) != published:
+            return f"the file `{name}` is not the one that was published: its digest differs"
     return None

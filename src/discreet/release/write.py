@@ -20,10 +20,22 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow.parquet as pq
 
-from discreet.errors import DiscreetError, ReleaseError, VerificationError
+from discreet.errors import DiscreetError, InternalError, ReleaseError, VerificationError
 from discreet.release import portals, readme
 from discreet.release.files import digest
-from discreet.release.manifest import NAME, FieldSpec, Manifest, Promise, Resource, TableSpec, slug
+from discreet.release.manifest import (
+    MOST_PARTS,
+    NAME,
+    FieldSpec,
+    Manifest,
+    Promise,
+    Resource,
+    TableSpec,
+    format_of,
+    paths_of,
+    slug,
+)
+from discreet.release.parts import cut
 from discreet.release.release import Release
 from discreet.release.verify import verify_alone
 from discreet.scratch import made, sweep
@@ -35,11 +47,28 @@ EPOCH = 946_684_800  # 2000-01-01: the files do not tell when, or how fast, they
 
 @dataclass(frozen=True, slots=True)
 class FileToWrite:
-    """A data file to be: its name, its columns, and the act that writes it, beside others at the same time."""
+    """A table to be: its name, its columns, and the act that writes its file, beside others at the same time.
+
+    An act that is told one path and writes several files beside it says what these are called.
+    """
 
     name: str
     table: TableSpec
     store: Callable[[Path], None]
+    paths: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A table that is written already: its name, its columns, and its files in the order of their rows.
+
+    The files lie in the folder of the release, or on the same disk, under any names, and carry no notes of their
+    writer. If there are several, they are Parquet files that end where `release/parts.py` says.
+    """
+
+    name: str
+    table: TableSpec
+    files: Sequence[Path]
 
 
 # A file more, made of nothing but the folder of a release that is otherwise whole; and what its manifest says then.
@@ -81,6 +110,7 @@ def write(
     about: Mapping[str, Any] = NOTHING,
     watch: Watch | None = None,
     extend: Extend | None = None,
+    rows_per_part: int | None = None,
 ) -> Release:
     """Write, extend by what is made of the files, verify, and only then publish under the name `to`.
 
@@ -89,16 +119,41 @@ def write(
     watch = watch or SILENT
     with hidden(to, watch) as folder:
         progress("writing")
-        manifest = fill(folder, promise, files, format=format, about=about, extend=extend)
-        progress("verifying")
-        report = verify_alone(folder)
-        if not report.ok:
-            broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
-            raise VerificationError(f"the release was not written because it did not verify: {broken}")
-        watch.verified(folder)
-        settle(folder)
-        watch.settled(folder)
-        reveal(folder, to)
+        manifest = fill(folder, promise, files, format=format, about=about, extend=extend, rows_per_part=rows_per_part)
+        return _shown(folder, to, manifest, progress, watch)
+
+
+def complete(
+    folder: Path,
+    to: Path,
+    promise: Promise,
+    tables: Sequence[Written],
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    about: Mapping[str, Any] = NOTHING,
+    watch: Watch | None = None,
+    extend: Extend | None = None,
+) -> Release:
+    """Make a release of Parquet files that somebody else has written, in a folder that is `hidden` until it is shown.
+
+    The files get their names, and manifest, README and what portals read are added; then all is verified, and only
+    then published under the name `to`. It stands inside `with hidden(to, watch) as folder:`, which cleans up.
+    """
+    manifest = _described(folder, promise, tables, about=about, extend=extend)
+    return _shown(folder, to, manifest, progress, watch or SILENT)
+
+
+def _shown(folder: Path, to: Path, manifest: Manifest, progress: Callable[[str], None], watch: Watch) -> Release:
+    """Verify what is written, and give it its name."""
+    progress("verifying")
+    report = verify_alone(folder)
+    if not report.ok:
+        broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
+        raise VerificationError(f"the release was not written because it did not verify: {broken}")
+    watch.verified(folder)
+    settle(folder)
+    watch.settled(folder)
+    reveal(folder, to)
     return Release(to, manifest)
 
 
@@ -110,19 +165,40 @@ def fill(
     format: Literal["parquet", "csv"] = "parquet",
     about: Mapping[str, Any] = NOTHING,
     extend: Extend | None = None,
+    rows_per_part: int | None = None,
 ) -> Manifest:
     """Write all files of a release to a folder."""
     with ThreadPoolExecutor(len(files)) as threads:
-        resources = tuple(threads.map(lambda file: _stored(file, folder, format), files))
-    manifest = Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
-    (folder / NAME).write_text(in_json(manifest.to_json()), encoding="utf-8")
+        tables = list(threads.map(lambda file: _stored(file, folder, format, promise, rows_per_part), files))
+    return _described(folder, promise, tables, format=format, about=about, extend=extend, rows_per_part=rows_per_part)
+
+
+def _described(
+    folder: Path,
+    promise: Promise,
+    tables: Sequence[Written],
+    *,
+    format: Literal["parquet", "csv"] = "parquet",
+    about: Mapping[str, Any] = NOTHING,
+    extend: Extend | None = None,
+    rows_per_part: int | None = None,
+) -> Manifest:
+    """Give files that are written their names, and add all that is said of them; and the table that extends them."""
+    resources = [_resource(table, folder, format) for table in tables]
+    manifest = _manifest(folder, promise, resources, about)
     if extend is not None:
         extended, file = extend(folder)
-        resources = (*resources, _stored(file, folder, format))
-        manifest = Manifest(name=slug(promise.table), resources=resources, discreet=extended, **about)
-        (folder / NAME).write_text(in_json(manifest.to_json()), encoding="utf-8")
+        resources.append(_resource(_stored(file, folder, format, extended, rows_per_part), folder, format))
+        manifest = _manifest(folder, extended, resources, about)
     for name, text in {readme.NAME: readme.readme(manifest), **portals.texts(manifest)}.items():
         (folder / name).write_text(text, encoding="utf-8")
+    return manifest
+
+
+def _manifest(folder: Path, promise: Promise, resources: Sequence[Resource], about: Mapping[str, Any]) -> Manifest:
+    promise = promise.model_copy(update={"format": format_of(resources)})
+    manifest = Manifest(name=slug(promise.table), resources=tuple(resources), discreet=promise, **about)
+    (folder / NAME).write_text(in_json(manifest.to_json()), encoding="utf-8")
     return manifest
 
 
@@ -151,19 +227,41 @@ def free(to: Path) -> None:
         )
 
 
-def _stored(file: FileToWrite, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
+def _stored(file: FileToWrite, folder: Path, format: str, promise: Promise, rows_per_part: int | None) -> Written:
     path = folder / f"{file.name}.{format}"
     file.store(path)
-    size = path.stat().st_size if format == "csv" else None
-    table = _called(file.table, path) if format == "parquet" else file.table
-    return Resource(name=file.name, path=path.name, format=format, bytes=size, hash=digest(path), table=table)
+    if file.paths is not None:
+        files = [folder / each for each in file.paths]
+    else:
+        files = cut(path, promise, file.name, rows_per_part) if format == "parquet" else [path]
+    return Written(file.name, file.table, files)
 
 
-def _called(table: TableSpec, path: Path) -> TableSpec:
-    """The columns of a Parquet file, as its manifest calls them; see `FieldSpec`."""
-    about = pq.read_metadata(path)
-    parts = (about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(about.num_columns))
-    missing = {part.path_in_schema for part in parts if part.statistics is None or part.statistics.null_count != 0}
+def _resource(written: Written, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
+    """Name the files of a table, and say what they are."""
+    if not 1 <= len(written.files) <= MOST_PARTS:
+        raise InternalError(f"the table `{written.name}` is in {len(written.files):,} parts, not 1 to {MOST_PARTS:,}")
+    names = paths_of(written.name, len(written.files), format)
+    paths = [_renamed(file, folder / name) for file, name in zip(written.files, names, strict=True)]
+    size = paths[0].stat().st_size if format == "csv" else None
+    table = _called(written.table, paths) if format == "parquet" else written.table
+    hashes = tuple(map(digest, paths))
+    about = {"path": names, "hashes": hashes} if len(paths) > 1 else {"path": names[0], "hash": hashes[0]}
+    return Resource(name=written.name, format=format, bytes=size, table=table, **about)
+
+
+def _renamed(file: Path, path: Path) -> Path:
+    if file.absolute() != path.absolute() and os.path.lexists(path):  # it may be a part that was not renamed yet
+        raise InternalError(f"a file that was to be called `{path.name}` would take the place of another")
+    return file.rename(path)
+
+
+def _called(table: TableSpec, paths: Sequence[Path]) -> TableSpec:
+    """The columns of Parquet files, as their manifest calls them; see `FieldSpec`."""
+    missing: set[str] = set()
+    for about in map(pq.read_metadata, paths):
+        parts = (about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(about.num_columns))
+        missing |= {part.path_in_schema for part in parts if part.statistics is None or part.statistics.null_count != 0}
 
     def called(field: FieldSpec) -> FieldSpec:
         whole = field.type == "integer" and field.name in missing

@@ -174,8 +174,9 @@ def _files(subject: Subject) -> Iterator[File]:
     text = content(subject.path / NAME, most=MOST)
     yield File(NAME, len(text), digest_of(text))
     for resource in subject.manifest.resources:
-        path = subject.path / resource.path
-        yield File(resource.path, path.stat().st_size if path.is_file() else None, resource.hash)
+        for name, digest in zip(resource.paths, resource.digests, strict=True):
+            path = subject.path / name
+            yield File(name, path.stat().st_size if path.is_file() else None, digest)
 
 
 def _attacked(subject: Subject, given: Given, progress: Progress) -> tuple[Success | Failed, ...]:

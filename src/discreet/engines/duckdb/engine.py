@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import weakref
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import RLock
 
@@ -93,7 +93,7 @@ class DuckDB:
     def load(
         self,
         name: str,
-        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | Sequence[Path] | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -107,12 +107,13 @@ class DuckDB:
                 if not keep:
                     return
                 rows: exp.Expr = exp.select("*").from_("source")
-            elif isinstance(source, Path):
-                if not source.is_file():
-                    raise InputError(f"there is no file `{source.name}`")
-                rows = exp.select("*").from_(self.scan(source, kinds, texts, csv))
-            else:
+            elif isinstance(source, exp.Expr):
                 rows = source
+            else:
+                files = [source] if isinstance(source, Path) else source
+                if (absent := next((file for file in files if not file.is_file()), None)) is not None:
+                    raise InputError(f"there is no file `{absent.name}`")
+                rows = exp.select("*").from_(self.scan(files, kinds, texts, csv))
             kind = "TABLE" if keep else "VIEW"
             self._execute(exp.Create(this=_named(name), kind=kind, expression=rows, replace=True))
             if isinstance(source, pa.Table | pa.RecordBatchReader):
@@ -128,12 +129,12 @@ class DuckDB:
 
     def scan(
         self,
-        path: Path,
+        files: Sequence[Path],
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
         csv: Csv = PLAIN,
     ) -> exp.Table:
-        return scan(path, kinds, texts, csv)
+        return scan(files, kinds, texts, csv)
 
     def schema(self, name: str) -> pa.Schema:
         return self.run(exp.select("*").from_(_named(name)).limit(0)).schema

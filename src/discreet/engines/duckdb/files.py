@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,9 +29,10 @@ def pattern(path: Path) -> str:
     return re.sub(r"([*?\[])", r"[\1]", str(path))
 
 
-def scan(path: Path, kinds: Mapping[str, str] | None, texts: Collection[str], csv: Csv) -> exp.Table:
-    """What stands in FROM to read a file; see `Engine.load`."""
-    place = exp.Literal.string(pattern(path))
+def scan(files: Sequence[Path], kinds: Mapping[str, str] | None, texts: Collection[str], csv: Csv) -> exp.Table:
+    """What stands in FROM to read files; see `Engine.load`."""
+    path, places = files[0], [exp.Literal.string(pattern(file)) for file in files]
+    place = places[0] if len(places) == 1 else exp.array(*places)
     if path.suffix.lower() == ".parquet":
         return exp.Table(this=exp.Anonymous(this="read_parquet", expressions=[place]))
     # Only the types are guessed, from every row: a guessed layout would skip lines that do not fit it.

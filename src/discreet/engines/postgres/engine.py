@@ -7,7 +7,7 @@ that are made known stay here: queries about them alone are run here, and into o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -161,7 +161,7 @@ class Postgres:
     def load(
         self,
         name: str,
-        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | Sequence[Path] | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -173,7 +173,7 @@ class Postgres:
             self._here.add(name)
             self._known.pop(name, None)
             return
-        if isinstance(source, Path):
+        if not isinstance(source, exp.Expr):
             raise InternalError("files are read by an engine of this process")
         if name in self._there:
             return
@@ -191,7 +191,7 @@ class Postgres:
 
     def scan(
         self,
-        path: Path,
+        files: Sequence[Path],
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
         csv: Csv = PLAIN,

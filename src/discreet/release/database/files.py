@@ -48,7 +48,7 @@ def manifest_of(stored: Stored) -> Manifest:
 
 def in_tables(manifest: Manifest) -> bool:
     """Whether a release was made in a server, where files are made of its tables when they are needed."""
-    return all(resource.hash.startswith(TABLE) for resource in manifest.resources)
+    return all(digest.startswith(TABLE) for resource in manifest.resources for digest in resource.digests)
 
 
 def read_out(stored: Stored, folder: Path) -> None:

@@ -62,6 +62,6 @@ def comments(store: ModuleType, manifest: Manifest) -> dict[str, str]:
     promise = manifest.discreet
     about = f"{promise.publication} by {promise.partition}, {promise.told()}; {promise.about}"
     of_tables = {
-        each.name: f"{each.path} of the release; see README.md in {store.FILES}" for each in manifest.resources
+        each.name: f"{each.pattern} of the release; see README.md in {store.FILES}" for each in manifest.resources
     }
     return {"": f"discreet release of `{promise.table}`: {about}", **of_tables}

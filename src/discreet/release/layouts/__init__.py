@@ -18,10 +18,10 @@ from discreet.release.layouts.layout import ALONE, MISNAMED, Layout, Tally
 from discreet.release.layouts.permutation import PERMUTATION
 from discreet.release.layouts.slicing import SLICING
 from discreet.release.layouts.swap import SWAP
-from discreet.release.manifest import Manifest, Promise
+from discreet.release.manifest import Manifest, Promise, paths_of
 from discreet.values.names import fresh
 
-__all__ = ["LAYOUTS", "File", "Layout", "Tally", "files_of", "layout_of", "manifest_fault"]
+__all__ = ["LAYOUTS", "File", "Layout", "Tally", "cut_column", "files_of", "layout_of", "manifest_fault"]
 
 MOST_ROWS = 1 << 40
 LAYOUTS = {
@@ -44,6 +44,13 @@ def files_of(promise: Promise) -> dict[str, File]:
     """The data files of a release: those of its publication, and plausible tables if it has any."""
     more = {} if promise.plausible is None else {plausible.NAME: plausible.file(promise)}
     return {**layout_of(promise).files(promise), **more}
+
+
+def cut_column(promise: Promise, name: str) -> str | None:
+    """The column of group numbers by which a table is cut into parts, if its rows stand group by group."""
+    orders = [*layout_of(promise).orders(promise), *([plausible.order(promise)] if promise.plausible else [])]
+    first = next(columns[0] for files, columns, _ in orders if files == (name,))
+    return first if first in {promise.group, promise.join and promise.join.group} else None
 
 
 def manifest_fault(manifest: Manifest) -> str | None:
@@ -70,8 +77,10 @@ def _faults(manifest: Manifest) -> Iterator[str]:
     types = layout.types(promise)
     for resource in manifest.resources:
         file, names = files[resource.name], resource.table.names()
-        if resource.path != f"{resource.name}.{resource.format}":
-            yield "it lists a data file whose path is not its name and format, like `qit.parquet`"
+        if resource.paths != paths_of(resource.name, len(resource.paths), resource.format):
+            yield "it lists a data file whose path is not its name and format, `qit.parquet` or `qit-00001.parquet`"
+        if resource.in_parts and resource.format != "parquet":
+            yield "only Parquet files are parts of a table"
         if names != list(file.columns):
             yield "it lists other columns than its publication, quasi-identifiers and sensitive column call for"
         if any(resource.kinds().get(name, kind) != kind for name, kind in types.items()):

@@ -31,7 +31,7 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    qit, st = manifest.resource("qit").path, manifest.resource("st").path
+    qit, st = manifest.resource("qit").pattern, manifest.resource("st").pattern
     group, count, sensitive = (quoted(name) for name in (promise.group, promise.count, promise.sensitive_column))
     rows, counted = "one row per person", "people"
     if promise.person is not None:

@@ -45,8 +45,8 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    pqt, group = manifest.resource("pqt").path, quoted(promise.group)
-    pst = None if promise.sensitive is None else manifest.resource("pst").path
+    pqt, group = manifest.resource("pqt").pattern, quoted(promise.group)
+    pst = None if promise.sensitive is None else manifest.resource("pst").pattern
     text = f"""A table of {promise.rows} people in {promise.groups} groups, with every column shuffled inside each group, and the guarantee {promise.told()}.
 
 - `{pqt}`: as many rows as people, and the number of their group. Each column by itself has the values that the

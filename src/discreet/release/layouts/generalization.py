@@ -59,7 +59,7 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    path = manifest.resource("generalized").path
+    path = manifest.resource("generalized").pattern
     group, sensitive = quoted(promise.group), quoted(promise.sensitive_column)
     several = promise.lots is not None
     size = f"{promise.about} in {promise.groups} groups"
@@ -70,13 +70,13 @@ def _readme(manifest: Manifest) -> str:
   and the person's own {sensitive}. Inside a group, rows cannot be told apart by their quasi-identifiers.
 """
     if several:
-        path_of_people = manifest.resource("people").path
+        path_of_people = manifest.resource("people").pattern
         text += f"""- `{path_of_people}`: how many people each group has, and the most rows that one of them has in it.
   Somebody has rows in at most {promise.lots} of the lots that these releases grew by, and the promise is about all of
   them together.
 """
     if labelled(promise):
-        text += f"- `{manifest.resource('labels').path}`: the values that each label stands for.\n"
+        text += f"- `{manifest.resource('labels').pattern}`: the values that each label stands for.\n"
     return (
         text
         + f"""

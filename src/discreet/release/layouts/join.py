@@ -57,7 +57,7 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    joined, si = manifest.resource("joined").path, manifest.resource("si").path
+    joined, si = manifest.resource("joined").pattern, manifest.resource("si").pattern
     own, sensitive, count = (quoted(name) for name in (_group(promise), promise.sensitive_column, promise.count))
     people = promise.member(Join, "join").people
     text = f"""A table about {people} people among {promise.rows}, with the guarantee {promise.told()}.
@@ -68,7 +68,7 @@ def _readme(manifest: Manifest) -> str:
 - `{si}`: how often each {sensitive} occurs in each group of sensitive values.
 """  # noqa: E501
     if labelled(promise):
-        text += f"- `{manifest.resource('labels').path}`: the values that each label stands for.\n"
+        text += f"- `{manifest.resource('labels').pattern}`: the values that each label stands for.\n"
     return (
         text
         + f"""

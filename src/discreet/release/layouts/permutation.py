@@ -50,7 +50,7 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    permuted, mapping = manifest.resource("permuted").path, manifest.resource("mapping").path
+    permuted, mapping = manifest.resource("permuted").pattern, manifest.resource("mapping").pattern
     row, group, sensitive = (quoted(name) for name in (promise.row, promise.group, promise.sensitive_column))
     rows = "one row per person"
     if promise.person is not None:

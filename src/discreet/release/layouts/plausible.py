@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from discreet.release.layouts.file import File, quoted
-from discreet.release.layouts.layout import Layout
+from discreet.release.layouts.layout import Layout, Order
 from discreet.release.manifest import Manifest, Promise
 from discreet.values.names import fresh
 
@@ -25,6 +25,10 @@ def file(promise: Promise) -> File:
     """One row per row of the release; sorted by all that it shows, from the first column to the last."""
     columns = (promise.group, *promise.shown, *drawn(promise))
     return File(columns, (promise.group, *promise.shown[len(promise.quasi) :]))
+
+
+def order(promise: Promise) -> Order:
+    return (NAME,), file(promise).columns, False
 
 
 def faults(promise: Promise, layout: Layout) -> Iterator[str]:
@@ -48,7 +52,7 @@ def readme(manifest: Manifest) -> str:
     promise = manifest.discreet
     if promise.plausible is None:
         return ""
-    path, first, tables = manifest.resource(NAME).path, quoted(drawn(promise)[0]), promise.plausible.tables
+    path, first, tables = manifest.resource(NAME).pattern, quoted(drawn(promise)[0]), promise.plausible.tables
     return f"""
 `{path}` has {tables} plausible tables: the rows once more, and in the columns from
 {first} on what each may hold. They were drawn from the other files alone, by a model of those files, so they tell

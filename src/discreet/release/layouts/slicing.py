@@ -77,9 +77,9 @@ def _numbered(file: str, block: tuple[str, ...], group: str, place: str) -> exp.
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    st, group, count = manifest.resource("st").path, quoted(promise.group), quoted(promise.count)
+    st, group, count = manifest.resource("st").pattern, quoted(promise.group), quoted(promise.count)
     sensitive, parts = quoted(promise.sensitive_column), range(1, len(blocks(promise)) + 1)
-    paths = [manifest.resource(file_of(i - 1)).path for i in parts]
+    paths = [manifest.resource(file_of(i - 1)).pattern for i in parts]
     files = "".join(
         f"- `{path}`: {', '.join(map(quoted, block))}, and the number of the group.\n"
         for path, block in zip(paths, blocks(promise), strict=True)

@@ -49,7 +49,7 @@ def _relations(promise: Promise) -> dict[str, exp.Select]:
 
 def _readme(manifest: Manifest) -> str:
     promise = manifest.discreet
-    swapped, windows = manifest.resource("swapped").path, manifest.resource("windows").path
+    swapped, windows = manifest.resource("swapped").pattern, manifest.resource("windows").pattern
     sensitive, count, low, high = map(quoted, (promise.sensitive_column, promise.count, *ends_of(promise)))
     window = promise.member(Window, "window")
     sized = f"k = {window.k}, e = {window.e}"

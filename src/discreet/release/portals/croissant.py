@@ -68,7 +68,7 @@ def croissant(manifest: Manifest) -> dict[str, Any] | None:
         "rai:dataUseCases": ["Questions about many people: counts, sums, averages, and models fitted to them."],
         "rai:dataSocialImpact": "Whoever uses the files to find out what holds of a single person misuses them.",
         "rai:dataReleaseMaintenancePlan": "A release is never changed; what comes later is a release of its own.",
-        "distribution": [_file(resource) for resource in manifest.resources],
+        "distribution": [file for resource in manifest.resources for file in _files(resource)],
         "recordSet": [_records(resource) for resource in manifest.resources],
     }
     return {key: value for key, value in about.items() if value is not None}
@@ -81,16 +81,22 @@ def _creator(manifest: Manifest) -> dict[str, Any] | None:
     return {"@type": "sc:Organization", **told} if told else None
 
 
-def _file(resource: Resource) -> dict[str, Any]:
-    about = {
-        "@type": "cr:FileObject",
-        "@id": resource.path,
-        "name": resource.path,
-        "contentUrl": resource.path,
-        "encodingFormat": "application/x-parquet" if resource.format == "parquet" else "text/csv",
-        "sha256": resource.hash.removeprefix("sha256:"),
-    }
-    return about if resource.bytes is None else {**about, "contentSize": f"{resource.bytes} B"}
+def _files(resource: Resource) -> Iterator[dict[str, Any]]:
+    """Every file; and the parts of a table as a set of files, from which its records come."""
+    encoding = "application/x-parquet" if resource.format == "parquet" else "text/csv"
+    for path, digest in zip(resource.paths, resource.digests, strict=True):
+        about = {
+            "@type": "cr:FileObject",
+            "@id": path,
+            "name": path,
+            "contentUrl": path,
+            "encodingFormat": encoding,
+            "sha256": digest.removeprefix("sha256:"),
+        }
+        yield about if resource.bytes is None else {**about, "contentSize": f"{resource.bytes} B"}
+    if resource.in_parts:
+        parts = {"@type": "cr:FileSet", "@id": resource.pattern, "name": resource.pattern}
+        yield {**parts, "encodingFormat": encoding, "includes": resource.pattern}
 
 
 def _records(resource: Resource) -> dict[str, Any]:
@@ -103,13 +109,14 @@ def _fields(resource: Resource) -> Iterator[dict[str, Any]]:
         key.fields[0]: f"{key.reference.resource}/{key.reference.fields[0]}"
         for key in resource.table.foreign_keys or ()
     }
+    source = "fileSet" if resource.in_parts else "fileObject"
     for number, field in enumerate(resource.table.fields, start=1):
         about = {
             "@type": "cr:Field",
             "@id": f"{resource.name}/{number}",
             "name": field.name,
             "dataType": TYPES[field.kind],
-            "source": {"fileObject": {"@id": resource.path}, "extract": {"column": field.name}},
+            "source": {source: {"@id": resource.pattern}, "extract": {"column": field.name}},
         }
         if field.name in linked:
             about["description"] = f"Its values stand in {linked[field.name]}."

@@ -36,25 +36,29 @@ def dcat(manifest: Manifest) -> dict[str, Any]:
         "dcat:keyword": list(manifest.keywords) if manifest.keywords else None,
         "dcat:landingPage": manifest.homepage and {"@id": manifest.homepage},
         "dcat:contactPoint": _contact(manifest),
-        "dcat:distribution": [_distribution(manifest, resource) for resource in manifest.resources],
+        "dcat:distribution": [
+            _distribution(manifest, resource, *file)
+            for resource in manifest.resources
+            for file in zip(resource.paths, resource.digests, strict=True)
+        ],
     }
     return _told(about)
 
 
-def _distribution(manifest: Manifest, resource: Resource) -> dict[str, Any]:
+def _distribution(manifest: Manifest, resource: Resource, path: str, digest: str) -> dict[str, Any]:
     licence, bytes_ = facts.licence(manifest), resource.bytes
     about = {
         "@type": "dcat:Distribution",
-        "dct:title": resource.path,
-        "dcat:accessURL": {"@id": resource.path},
-        "dcat:downloadURL": {"@id": resource.path},
+        "dct:title": path,
+        "dcat:accessURL": {"@id": path},
+        "dcat:downloadURL": {"@id": path},
         "dcat:mediaType": {"@id": MEDIA_TYPES + facts.MEDIA[resource.format]},
         "dcat:byteSize": _typed(None if bytes_ is None else str(bytes_), "xsd:nonNegativeInteger"),
         "dct:license": {"@id": licence} if licence is not None and "://" in licence else licence,
         "spdx:checksum": {
             "@type": "spdx:Checksum",
             "spdx:algorithm": {"@id": "spdx:checksumAlgorithm_sha256"},
-            "spdx:checksumValue": _typed(resource.hash.removeprefix("sha256:"), "xsd:hexBinary"),
+            "spdx:checksumValue": _typed(digest.removeprefix("sha256:"), "xsd:hexBinary"),
         },
     }
     return _told(about)

@@ -25,7 +25,7 @@ from discreet.release import portals, readme
 from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
 from discreet.release.files import content, is_plain
 from discreet.release.layouts import layout_of, manifest_fault
-from discreet.release.manifest import FORMAT, MOST, NAME, SCHEMA, Manifest, slug
+from discreet.release.manifest import MOST, NAME, SCHEMA, Manifest, format_of, slug
 from discreet.release.release import damage
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
@@ -129,7 +129,11 @@ def _manifest(folder: Path, manifest: Manifest) -> Check:
     text, own = content(folder / NAME, most=MOST), manifest.to_json()
     if text not in {own.encode(), in_json(own).encode()} and not says_the_same(text, manifest):
         wrong = "it has members that a manifest does not have, or is not laid out as `discreet` writes it"
-    elif (manifest.schema_, manifest.name, promise.format) != (SCHEMA, slug(promise.table), FORMAT):
+    elif (manifest.schema_, manifest.name, promise.format) != (
+        SCHEMA,
+        slug(promise.table),
+        format_of(manifest.resources),
+    ):
         wrong = "its `$schema`, name or format version is not the one that a release has"
     elif promise.suppression is not None and not (0 < promise.suppression <= 1 and promise.partition == "full_domain"):
         wrong = "its `suppression` must be above 0 and at most 1, and only the partition `full_domain` has one"
@@ -174,7 +178,7 @@ def _measurable(manifest: Manifest) -> bool:
 
 
 def _files(folder: Path, manifest: Manifest) -> Check:
-    expected = {NAME, readme.NAME, *(resource.path for resource in manifest.resources)}
+    expected = {NAME, readme.NAME, *(path for resource in manifest.resources for path in resource.paths)}
     found, made = {entry.name for entry in folder.iterdir()}, portals.texts(manifest)
     welcome = {
         name
@@ -211,12 +215,11 @@ def _digests(folder: Path, manifest: Manifest) -> Check:
 def _metadata(folder: Path, manifest: Manifest) -> Check:
     """Parquet files can carry notes of whoever wrote them, such as a pandas index."""
     wrong = None
-    for resource in manifest.resources:
-        if resource.format == "parquet":
-            try:
-                notes = pq.read_metadata(folder / resource.path).metadata
-            except (OSError, pa.ArrowException):
-                return check("metadata", f"`{resource.path}` is not a Parquet file", "")
-            if notes:
-                wrong = f"`{resource.path}` carries metadata of its writer"
+    for path in (path for resource in manifest.resources if resource.format == "parquet" for path in resource.paths):
+        try:
+            notes = pq.read_metadata(folder / path).metadata
+        except (OSError, pa.ArrowException):
+            return check("metadata", f"`{path}` is not a Parquet file", "")
+        if notes:
+            wrong = f"`{path}` carries metadata of its writer"
     return check("metadata", wrong, "no notes of the writer inside the files")

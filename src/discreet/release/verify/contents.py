@@ -31,6 +31,7 @@ from discreet.release.verify.boxes import SHOWN
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
+from discreet.release.verify.parts import parts
 from discreet.release.verify.people import people
 from discreet.release.verify.plausible import plausible
 from discreet.release.verify.runs import Kept, groups_of, kept_of
@@ -44,6 +45,7 @@ def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
         wrong = _columns(engine, folder, manifest)
         yield check("columns", wrong, "quasi-identifiers, sensitive value, and our own numbers; nothing else")
         if wrong is None:
+            yield from parts(folder, manifest)
             kept = kept_of(manifest.discreet)
             with ThreadPoolExecutor(1) as aside:  # so that what it raises waits until all else was looked at
                 order = aside.submit(_order, folder, manifest, kept)
@@ -70,8 +72,11 @@ def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
     layout = layout_of(promise)
     for name, file in files_of(promise).items():
         resource = manifest.resource(name)
-        if not _fits(folder / resource.path, resource):
-            return f"`{resource.path}` has other columns, or of other types, than the manifest says"
+        for path in resource.paths:
+            if not _fits(folder / path, resource):
+                return f"`{path}` has other columns, or of other types, than the manifest says"
+            if resource.in_parts and pq.read_schema(folder / path) != pq.read_schema(folder / resource.paths[0]):
+                return f"`{path}` has columns of other types than the part before it"
         # in CSV a count of 1.4 must not be rounded before it is seen
         kinds = {column: "number" if column in file.added else kind for column, kind in resource.kinds().items()}
         load_file(engine, folder, resource, keep=resource.format == "csv", kinds=kinds)
@@ -258,7 +263,7 @@ def _order(folder: Path, manifest: Manifest, kept: Kept) -> str | None:
     promise = manifest.discreet
     orders = layout_of(promise).orders(promise)
     if promise.plausible is not None:
-        orders.append(((beside.NAME,), beside.file(promise).columns, False))
+        orders.append(beside.order(promise))
     for files, columns, strict in orders:
         resources = [manifest.resource(name) for name in files]
         wanted = {*columns, *kept.wanted(columns)}
@@ -267,7 +272,7 @@ def _order(folder: Path, manifest: Manifest, kept: Kept) -> str | None:
             rows = kept.passing(rows, files[0], columns)
         if first_disorder(rows, columns, strict=strict) is not None:
             again = ", or repeats itself" if strict else ""
-            return f"`{resources[0].path}` is not sorted by {', '.join(columns)}{again}"
+            return f"`{resources[0].pattern}` is not sorted by {', '.join(columns)}{again}"
     return None
 
 
@@ -287,15 +292,16 @@ def _beside(files: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatc
 
 
 def _batches(folder: Path, resource: Resource, wanted: Collection[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a data file in their order, with the columns that are wanted of it."""
+    """The rows of a table in their order, with the columns that are wanted of it."""
     if resource.format == "parquet":
         columns = [name for name in resource.kinds() if name in wanted]
-        file = pq.ParquetFile(folder / resource.path)
-        yield from file.iter_batches(batch_size=AT_ONCE, columns=columns, use_threads=False)
+        for path in resource.paths:
+            with pq.ParquetFile(folder / path) as file:
+                yield from file.iter_batches(batch_size=AT_ONCE, columns=columns, use_threads=False)
         return
     engine = connect()
     try:
-        engine.load("file", folder / resource.path, kinds=resource.kinds())
+        engine.load("file", [folder / path for path in resource.paths], kinds=resource.kinds())
         yield from engine.run(exp.select("*").from_("file")).to_batches()
     finally:
         engine.close()
