@@ -2,7 +2,7 @@
 
 Files are views of a session that stands beside the user's, and what plans make of them is written in front of every
 query that speaks of it, as WITH. Rows of this process that are made known stay here: queries about them alone are run
-here, and for other queries they are sent. It is SQL and frames of Spark that run, nothing of Java's and no Python on the
+here, and for other queries they are sent. Only SQL and frames of Spark run, nothing of Java's and no Python on the
 executors, so that a session of Connect will do, and executors need no `discreet`.
 """
 
@@ -93,7 +93,7 @@ class Spark:
     def load(
         self,
         name: str,
-        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | Sequence[Path] | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -105,8 +105,8 @@ class Spark:
             self._known.pop(name, None)
             self._sent.discard(name)
             self._here.add(name)
-        elif isinstance(source, Path):
-            self.attach(name, [source], kinds)
+        elif not isinstance(source, exp.Expr):
+            self._attach(name, [source] if isinstance(source, Path) else source, kinds)
         elif (spoken := spoken_of(source)) and spoken <= self._here:
             self._beside.load(name, source, keep=keep)
             self._sent.discard(name)
@@ -115,7 +115,7 @@ class Spark:
             self._known.pop(name, None)  # it stands behind those that it is made of
             self._known[name] = Relation(source.copy(), keep)
 
-    def attach(self, name: str, paths: Sequence[Path], kinds: Mapping[str, str] | None = None) -> None:
+    def _attach(self, name: str, paths: Sequence[Path], kinds: Mapping[str, str] | None = None) -> None:
         """Make files, the parts of one table, known as `name`; CSV files are read here, and sent."""
         if self._sealed:
             raise EngineError("the session is sealed: it reads the release, and nothing else")
@@ -123,9 +123,7 @@ class Spark:
             if not path.is_file():
                 raise InputError(f"there is no file `{path.name}`")
         if all(path.suffix == ".csv" for path in paths):
-            rows = pa.concat_tables(
-                self._beside.run(exp.select("*").from_(self._beside.scan(path, kinds))) for path in paths
-            )
+            rows = self._beside.run(exp.select("*").from_(self._beside.scan(paths, kinds)))
             with self._lock, translating():
                 self._session.createDataFrame(sent(rows)).createOrReplaceTempView(_quoted(name))
         else:
@@ -144,7 +142,7 @@ class Spark:
 
     def scan(
         self,
-        path: Path,
+        files: Sequence[Path],
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
         csv: Csv = PLAIN,

@@ -74,7 +74,9 @@ def fetched(frame: Any) -> pa.Table:
     """The rows of a frame; moments are in UTC, and a column may always miss values."""
     found: pa.Table = frame.toArrow()
     fields = [pa.field(field.name, _given(field.type)) for field in found.schema]
-    return pa.Table.from_arrays([column.cast(to.type) for column, to in zip(found.columns, fields, strict=True)], schema=pa.schema(fields))
+    return pa.Table.from_arrays(
+        [column.cast(to.type) for column, to in zip(found.columns, fields, strict=True)], schema=pa.schema(fields)
+    )
 
 
 def _given(type_: pa.DataType) -> pa.DataType:

@@ -90,7 +90,7 @@ def _started(conf: SparkConf) -> SparkSession:
 
     try:
         with translating():
-            gateway: Any = launch_gateway(conf, {"stderr": subprocess.DEVNULL})
+            gateway = launch_gateway(conf, {"stderr": subprocess.DEVNULL})  # type: ignore[no-untyped-call]
             return SparkSession(SparkContext(conf=conf, gateway=gateway))
     except EngineError:
         raise EngineError(
