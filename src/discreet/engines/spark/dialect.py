@@ -153,6 +153,8 @@ class Dialect(Spark):
             exp.IntDiv: _int_div,
             exp.Extract: _extract,
             exp.DayOfWeek: lambda self, each: f"(DAYOFWEEK({self.sql(each.this)}) - 1)",
+            exp.DayOfWeekIso: lambda self, each: f"EXTRACT(DAYOFWEEK_ISO FROM {self.sql(each.this)})",
+            exp.Week: lambda self, each: f"WEEKOFYEAR({self.sql(each.this)})",
             exp.DateTrunc: _truncated,
             exp.TimestampTrunc: _truncated,
             exp.Avg: lambda self, each: f"AVG({_double(self, each.this)})",

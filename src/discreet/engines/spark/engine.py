@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from discreet.engines.carried import carrying, needed, spoken_of
-from discreet.engines.dialect import check_sqlglot
+from discreet.engines.dialect import check_sqlglot, sql_type
 from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.spark.dialect import Dialect
@@ -86,9 +86,19 @@ class Spark:
             rows = self._beside.run(exp.select("*").from_(exp.table_(name, quoted=True)))
             if len(rows) > MOST:
                 raise EngineError(f"more than {MOST:,} rows cannot be sent to Spark with a question")
-            with self._lock, translating():
-                self._session.createDataFrame(sent(rows)).createOrReplaceTempView(_quoted(name))
+            self._show(name, rows)
             self._sent.add(name)
+
+    def _show(self, name: str, rows: pa.Table) -> None:
+        """Rows as a view; their types are said, since Spark would give times a zone."""
+        taken = sent(rows)
+        columns = [
+            exp.ColumnDef(this=exp.to_identifier(each.name, quoted=True), kind=sql_type(each.type))
+            for each in taken.schema
+        ]
+        schema = ", ".join(column.sql(dialect=self.dialect) for column in columns)
+        with self._lock, translating():
+            self._session.createDataFrame(taken, schema).createOrReplaceTempView(_quoted(name))
 
     def load(
         self,
@@ -124,8 +134,7 @@ class Spark:
                 raise InputError(f"there is no file `{path.name}`")
         if all(path.suffix == ".csv" for path in paths):
             rows = self._beside.run(exp.select("*").from_(self._beside.scan(paths, kinds)))
-            with self._lock, translating():
-                self._session.createDataFrame(sent(rows)).createOrReplaceTempView(_quoted(name))
+            self._show(name, rows)
         else:
             for path in paths:
                 check_types(path)

@@ -37,7 +37,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.binaryAsString": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.legacy.parquet.nanosAsLong": "true",  # Spark counts in microseconds: what is finer is read as a number
-    "spark.sql.storeAssignmentPolicy": "ANSI",
+    "spark.sql.timeType.enabled": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
 }
 # Of a session that is started here: for one machine, silent, and reached by nobody else.
