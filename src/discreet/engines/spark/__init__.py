@@ -1,0 +1,8 @@
+"""Spark, a session of one's own or one that is started here: for releases whose tables lie in a lake."""
+
+from __future__ import annotations
+
+from discreet.engines.spark.engine import Spark
+from discreet.engines.spark.session import started
+
+__all__ = ["Spark", "started"]
