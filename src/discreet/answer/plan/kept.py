@@ -60,14 +60,15 @@ def looked_up(engine: Engine, *, sums: bool) -> Kept:
 def made(engine: Engine, type_: pa.DataType) -> dict[str, exp.Expr]:
     """The queries that make what is kept of values of a type; none where nothing is."""
     asked = ["MAX(n) AS most", "MAX(below + n) AS largest", "COUNT(*) - COUNT(value) AS missing"]
-    if number := types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_):
-        asked.append("SUM(CASE WHEN IS_FINITE(CAST(value AS DOUBLE)) THEN 0 ELSE 1 END) AS endless")
+    if types.is_floating(type_):
+        asked.append("SUM(CASE WHEN IS_FINITE(value) THEN 0 ELSE 1 END) AS endless")
     [found] = engine.run(select(*asked, source="signature_values")).to_pylist()
     if found["missing"] or not 0 < found["largest"] <= LARGEST:
         return {}
     numbers = f"SELECT CAST(ROW_NUMBER() OVER () AS INTEGER) AS i FROM st LIMIT {found['most']}"  # noqa: S608
     queries = {"signature_arrays": ARRAYS.format(value=_compared(type_), numbers=numbers)}
-    if number and not found["endless"]:
+    number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
+    if number and not found.get("endless"):
         queries["signature_sums"] = SUMS.format(numbers=numbers)
     return {name: piece(query) for name, query in queries.items()}
 
