@@ -30,6 +30,7 @@ from discreet.errors import EngineError, InputError, InternalError
 from discreet.values.written import PLAIN, Csv
 
 MOST = 1_000_000  # rows of this process that are sent with a question
+REMEMBERED = 256  # queries about them
 
 
 class Spark:
@@ -44,6 +45,7 @@ class Spark:
         self._session = beside(session)
         self._here: set[str] = set()
         self._sent: set[str] = set()
+        self._given: dict[str, set[str]] = {}  # by query, the rows of this process that it speaks of
         self._views: set[str] = set()
         self._known: dict[str, Relation] = {}
         self.opened: list[exp.Expr] = []
@@ -61,7 +63,12 @@ class Spark:
         wanted = needed(query, known, self._here)
         found = carrying(query, {name: known[name] for name in known if name in wanted})
         self._check_known(found)
-        return found.sql(dialect=self.dialect, pretty=True, identify=True)
+        sql: str = found.sql(dialect=self.dialect, pretty=True, identify=True)
+        if given := wanted & self._here:
+            self._given[sql] = given
+            while len(self._given) > REMEMBERED:
+                self._given.pop(next(iter(self._given)))
+        return sql
 
     def _check_known(self, query: exp.Expr) -> None:
         """Raise for what is neither a file of the release nor made of it: Spark would read any path by its name."""
@@ -75,8 +82,8 @@ class Spark:
             names = spoken_of(query)
             if names & self._here and not names & (self._known.keys() | self._views):
                 return self._beside.run(query)
-            self._send(needed(query, self._known, self._here) & self._here)
             query = self.written(query)
+        self._send(self._given.get(query, ()))
         with self._lock, translating():
             return fetched(self._session.sql(query))
 
@@ -182,7 +189,7 @@ class Spark:
 
 
 def _view(name: str, paths: Sequence[Path]) -> exp.Create:
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths).expressions])
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths)])
     return exp.Create(this=exp.table_(name, quoted=True), kind="VIEW", replace=True, properties=temporary)
 
 
