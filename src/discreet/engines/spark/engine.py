@@ -30,7 +30,6 @@ from discreet.errors import EngineError, InputError, InternalError
 from discreet.values.written import PLAIN, Csv
 
 MOST = 1_000_000  # rows of this process that are sent with a question
-REMEMBERED = 256  # queries about them
 
 
 class Spark:
@@ -45,7 +44,6 @@ class Spark:
         self._session = beside(session)
         self._here: set[str] = set()
         self._sent: set[str] = set()
-        self._given: dict[str, set[str]] = {}  # by query, the rows of this process that it speaks of
         self._views: set[str] = set()
         self._known: dict[str, Relation] = {}
         self.opened: list[exp.Expr] = []
@@ -64,10 +62,6 @@ class Spark:
         found = carrying(query, {name: known[name] for name in known if name in wanted})
         self._check_known(found)
         sql: str = found.sql(dialect=self.dialect, pretty=True, identify=True)
-        if given := wanted & self._here:
-            self._given[sql] = given
-            while len(self._given) > REMEMBERED:
-                self._given.pop(next(iter(self._given)))
         return sql
 
     def _check_known(self, query: exp.Expr) -> None:
@@ -83,7 +77,7 @@ class Spark:
             if names & self._here and not names & (self._known.keys() | self._views):
                 return self._beside.run(query)
             query = self.written(query)
-        self._send(self._given.get(query, ()))
+        self._send(name for name in self._here if _quoted(name) in query)
         with self._lock, translating():
             return fetched(self._session.sql(query))
 
