@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import discreet
+from alike import alike
 from discreet import Policy, publish
 from discreet.engines import spark_of
 from discreet.errors import EngineError, InputError, MissingExtraError, QueryError
@@ -28,21 +29,19 @@ def session(request, cluster, spark):
     return spark if request.param == "classic" else cluster.connect()
 
 
-def approximately(rows):
-    return [pytest.approx(row, rel=1e-9) for row in rows]
-
-
 def test_answers_are_those_of_duckdb_and_explain_is_what_runs(release, session):
     with discreet.open_release(release.path, engine=session) as there:
-        expected = release.ask(QUESTION).rows()
-        assert there.ask(QUESTION).rows() == approximately(expected)
+        expected = release.ask(QUESTION)
+        assert alike(there.ask(QUESTION), expected)
         *views, query = re.split(r";\n?", there.explain(QUESTION).strip().removesuffix(";"))
         assert len(views) == len(release.manifest.resources)
         other = session.newSession()
         for statement in views:
             other.sql(statement)
-        found = other.sql(query).toArrow().select(["sex", "n", "pay"]).to_pylist()
-        assert found == approximately([{name: row[name] for name in ("sex", "n", "pay")} for row in expected])
+        found = other.sql(query).toArrow().to_pylist()
+        for row, wanted in zip(found, expected.rows(), strict=True):
+            assert row["sex"] == wanted["sex"]
+            assert [row["n"], row["pay"]] == pytest.approx([wanted["n"], wanted["pay"]], rel=1e-9)
 
 
 def test_nothing_is_left_in_the_session(release, session):
@@ -57,15 +56,13 @@ def test_tables_of_ones_own_are_joined(release, spark):
     }
     question = "SELECT COUNT(*) AS n FROM microdata JOIN schools ON microdata.education = schools.school WHERE salary > 40000 AND years > 3"
     with discreet.open_release(release.path, engine=spark) as there:
-        assert there.ask(question, tables=schools).rows() == approximately(release.ask(question, tables=schools).rows())
+        assert alike(there.ask(question, tables=schools), release.ask(question, tables=schools))
 
 
 def test_other_estimators_answer_as_well(release, spark):
     question = "SELECT AVG(salary) AS pay FROM microdata WHERE age > 40"
     with discreet.open_release(release.path, engine=spark) as there:
-        assert there.ask(question, estimator="design").rows() == approximately(
-            release.ask(question, estimator="design").rows()
-        )
+        assert alike(there.ask(question, estimator="design"), release.ask(question, estimator="design"))
 
 
 def test_csv_files_are_sent(people, spark, tmp_path):
@@ -73,7 +70,7 @@ def test_csv_files_are_sent(people, spark, tmp_path):
     release = publish(people.slice(0, 200), policy, to=tmp_path / "release", format="csv")
     with discreet.open_release(release.path, engine=spark) as there:
         question = "SELECT SUM(salary) AS pay FROM microdata WHERE sex = 'f'"
-        assert there.ask(question).rows() == approximately(release.ask(question).rows())
+        assert alike(there.ask(question), release.ask(question))
 
 
 def test_a_query_can_be_stopped(spark):
@@ -106,9 +103,9 @@ def test_a_session_that_was_stopped_is_told(release, cluster):
 
 
 def test_a_refusal_names_the_engine_in_what_to_write(release, spark, run):
-    status, _, err = run("ask", release.path, "SELECT CORR(age, age) FROM microdata", "--engine", "spark")
+    status, _, err = run("ask", release.path, "SELECT AVG(salary / age) FROM microdata", "--engine", "spark")
     assert status != 0
-    assert "--engine=spark" in err or "Write instead" not in err
+    assert "--engine=spark" in err
 
 
 def test_the_command_asks_explains_and_verifies(release, spark, run):

@@ -61,7 +61,8 @@ class Spark:
         wanted = needed(query, known, self._here)
         found = carrying(query, {name: known[name] for name in known if name in wanted})
         self._check_known(found)
-        return found.sql(dialect=self.dialect, pretty=True, identify=True)
+        sql: str = found.sql(dialect=self.dialect, pretty=True, identify=True)
+        return sql
 
     def _check_known(self, query: exp.Expr) -> None:
         """Raise for what is neither a file of the release nor made of it: Spark would read any path by its name."""
@@ -75,8 +76,8 @@ class Spark:
             names = spoken_of(query)
             if names & self._here and not names & (self._known.keys() | self._views):
                 return self._beside.run(query)
-            self._send(needed(query, self._known, self._here) & self._here)
             query = self.written(query)
+        self._send(name for name in self._here if _quoted(name) in query)
         with self._lock, translating():
             return fetched(self._session.sql(query))
 
@@ -182,7 +183,7 @@ class Spark:
 
 
 def _view(name: str, paths: Sequence[Path]) -> exp.Create:
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths).expressions])
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths)])
     return exp.Create(this=exp.table_(name, quoted=True), kind="VIEW", replace=True, properties=temporary)
 
 
