@@ -96,6 +96,8 @@ def verify_alone(folder: Path, *, engine: Any = None) -> Report:
     manifest = Manifest.read(folder)
     if (wrong := manifest_fault(manifest)) is not None:
         return Report(folder, (Check("manifest", ok=False, detail=wrong),))
+    if engine is not None and manifest.discreet.publication == "slicing":
+        raise ReleaseError("a release by `slicing` is not verified in Spark", hint="leave out the engine")
     checks = [_manifest(folder, manifest), _files(folder, manifest), _digests(folder, manifest)]
     if all(check.ok for check in checks):
         checks += [_metadata(folder, manifest), *contents(folder, manifest, engine)]
