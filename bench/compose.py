@@ -49,14 +49,14 @@ def main():
             policy = discreet.Policy(quasi=quasi, sensitive="occupation", guarantee={"l": L}, partition=partition)
             to = Path(place) / f"{partition} {told}"
             paths = [discreet.publish(people, policy, to=Path(f"{to} {i}"), seed=i).path for i in range(3)]
-            for several, least in PROTOTYPE.items():
+            for several, wanted in PROTOTYPE.items():
                 # one release beside itself tells what it does alone
                 others = paths[1:several] or paths[:1]
                 [found] = discreet.attack(paths[0], "composition", truth=people, others=others)
                 rate = found.attacker
                 shown = (rate.share, rate.low, rate.high, found.blind.share, most(people, quasi))
                 shares = "   ".join(f"{share:6.1%}" for share in shown)
-                reached = "reached" if rate.share >= least else "not reached"
+                reached = "reached" if rate.share >= wanted else "not reached"
                 print(f"{partition:12} {told:>10} {several:10}  {shares}  {reached}", flush=True)
 
 
