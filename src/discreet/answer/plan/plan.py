@@ -173,14 +173,12 @@ def _native(aggregate: Aggregate, argument: exp.Expr) -> exp.Expr:
 
 
 def in_order(question: Question, answer: exp.Select) -> exp.Select:
-    """Sorted as asked, else by the keys; cut as asked."""
+    """Sorted as asked, and by the keys what is equal then: every engine shows the same rows; cut as asked."""
     query = select(exp.Star(), source=answer.subquery("answer", copy=False))
-    for order in question.order:
-        column = exp.column(order.by if isinstance(order.by, str) else f"by_key_{order.by}", quoted=True)
-        query.order_by(exp.Ordered(this=column, desc=order.descending, nulls_first=bool(order.nulls_first)), copy=False)
-    if not question.order:
-        for number in range(len(question.keys)):
-            query.order_by(exp.Ordered(this=exp.column(f"by_key_{number}", quoted=True), nulls_first=False), copy=False)
+    asked = [(order.by, order.descending, bool(order.nulls_first)) for order in question.order]
+    for by, descending, nulls_first in [*asked, *((number, False, False) for number in range(len(question.keys)))]:
+        column = exp.column(by if isinstance(by, str) else f"by_key_{by}", quoted=True)
+        query.order_by(exp.Ordered(this=column, desc=descending, nulls_first=nulls_first), copy=False)
     if question.limit is not None:
         query.limit(question.limit, copy=False)
     if question.offset is not None:
