@@ -124,10 +124,9 @@ def _place(to: Path, release: Path) -> Path:
             f"the report cannot be written into the release `{release}`: files beside those of a release break it",
             hint="name another folder",
         )
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"`{place.parent}` cannot be made: {error.strerror}", hint="name another folder") from None
+    there = next(each for each in (place.parent, *place.parent.parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"nothing can be written into `{there}`", hint="name another folder")
     return place
 
 
@@ -152,6 +151,10 @@ def _swept(sweep: Sweep) -> Swept:
 
 def _write(place: Path, facts: Facts) -> list[Path]:
     """The three files for an audience; those of the steward can be read by nobody else."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`{place.parent}` cannot be made: {error.strerror}", hint="name another folder") from None
     texts = {"html": report_page(facts), "json": facts.to_json(), "memo.html": memo_page(facts)}
     written = []
     for ending, text in texts.items():
