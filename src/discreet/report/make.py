@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from discreet.audit.attacks.attack import Given
+from discreet.audit.attacks.attack import Given, texts_of
 from discreet.audit.metrics.truth import read_truth
 from discreet.errors import InputError
 from discreet.release import Release
@@ -102,7 +102,7 @@ def report(
 
 def _register(release: Release, population: Any) -> pa.Table:
     """The columns of a population that the release has, too; it may lack the sensitive one."""
-    promise, found = release.promise, read_truth(population, None, "population")
+    promise, found = release.promise, read_truth(population, None, "population", texts_of(release))
     missing = [name for name in promise.quasi if name not in found.column_names]
     if missing:
         raise InputError(f"the population has no column `{missing[0]}`", hint=nearest(missing[0], found.column_names))

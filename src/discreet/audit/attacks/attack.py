@@ -25,6 +25,7 @@ import pyarrow as pa
 from discreet.audit.metrics.truth import read_truth
 from discreet.errors import InputError
 from discreet.release import Release, open_release
+from discreet.release.summary import columns as columns_of
 from discreet.values.coded import code, combined
 
 CERTAINTY = 0.95  # of 100 intervals, so many hold what they are about
@@ -118,17 +119,17 @@ class Given:
         People of the holdout are no part of the truth. Nor are those of the truth part of a population that has them
         all, a register: who learns from it learns of others. If nobody is left, there is none.
         """
-        columns = release.promise.columns
-        private = None if truth is None else _people(truth, columns, "truth")
-        outside = None if holdout is None else _alike(_people(holdout, columns, "holdout"), private, "holdout")
-        others_of = None if population is None else _people(population, columns, "population")
+        columns, texts = release.promise.columns, texts_of(release)
+        private = None if truth is None else _people(truth, columns, "truth", texts)
+        outside = None if holdout is None else _alike(_people(holdout, columns, "holdout", texts), private, "holdout")
+        others_of = None if population is None else _people(population, columns, "population", texts)
         if others_of is not None and private is not None:
             others_of = _apart(_alike(others_of, private, "population"), private)
         return cls(
             private if private is None or outside is None else _apart(private, outside),
             outside,
             others_of if others_of is None or len(others_of) else None,
-            None if public is None else _people(public, None, "public table"),
+            None if public is None else _people(public, None, "public table", texts),
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
             **more,
         )
@@ -172,9 +173,14 @@ def check_found(people: int) -> None:
         raise InputError("nobody of the truth is in the release", hint="name the table that was published")
 
 
-def _people(source: Source, columns: Sequence[str] | None, called: str) -> pa.Table:
+def texts_of(release: Release) -> list[str]:
+    """The columns of a release that hold text."""
+    return [each.name for each in columns_of(release.manifest) if each.type == "string"]
+
+
+def _people(source: Source, columns: Sequence[str] | None, called: str, texts: Sequence[str]) -> pa.Table:
     """A table that was given; raise if nobody is in it."""
-    found = read_truth(source, columns, called)
+    found = read_truth(source, columns, called, texts)
     if not len(found):
         raise InputError(f"the {called} has no rows, expected one or more people", hint="check the file")
     return found
