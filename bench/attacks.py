@@ -12,7 +12,8 @@ generalized; `local` makes blind cuts, which leave one cell of such a table, and
 With --others, who knows the population's model learned it from as many people who are not in the table, and not from
 the truth by turns: the same figures show that turns give nobody's neighbours away. OCC has 100,000 people in all.
 With --unrelated, so many tables whose values go with nothing are published in several ways, and for every attack it is
-counted how often its interval holds the blind guesser's share: at least 94 % of them must.
+counted how often its interval holds the blind guesser's share: at least 94 % of them must. Attacks that look for
+people are also made where there is something to find (`leak`), so that the same count can be seen to fail: none may.
 """
 
 from __future__ import annotations
@@ -129,6 +130,7 @@ WAYS: Mapping[str, dict[str, Any]] = {
     "full permutation": {"publication": "full_permutation", "partition": "cluster"},
 }
 FINDERS = ("composition", "linkage", "presence")  # of people, by what they are given: related to nothing only below
+LEAK = "leak"  # where there is something to find, so that the interval must not hold the blind guesser
 
 
 def people(seed: int, rows: int) -> pa.Table:
@@ -143,12 +145,11 @@ def tried(
 ) -> Iterator[tuple[str, Success | Failed]]:
     """What every attack comes to where there is nothing to find, each with the way of publishing.
 
-    Values go with nothing. For those who find people by what they are given, that goes with nothing, too: the other
-    release has the same people with other values, and a public table looks for its people in one box that holds all.
+    Values go with nothing. For those who find people by what they are given, that goes with nothing, too (`found`).
     If each is made `once`, it is in the first way of publishing that it applies to.
     """
     wanted, made = [name for name in names or ATTACKS if name in ATTACKS], set[str]()
-    table, others = people(seed, rows), people(10_000 + seed, rows)
+    table = people(seed, rows)
     for way, method in WAYS.items():
         alone = [name for name in wanted if name not in {*FINDERS, *made} and (name == "minimality" or way != FITTED)]
         if not alone:
@@ -158,22 +159,42 @@ def tried(
             yield way, each
             if once and isinstance(each, Success):
                 made.add(each.name)
+    yield from found(seed, rows, [name for name in wanted if name in FINDERS], place)
+
+
+def found(seed: int, rows: int, wanted: list[str], place: Path) -> Iterator[tuple[str, Success | Failed]]:
+    """What those who look for people come to where there is nothing to find, and where there is (`LEAK`).
+
+    Composition has a release of the same people with other values. Presence is asked of two tables of which neither was
+    published, so that who has a row says nothing of which table they are from. Linkage is a matter of counting rows
+    that could be a person's, with nothing left to chance: it looks for people in one box that holds all, where it must
+    come out as blind guessing does. Leaks: the same values, the table that was published, rows as they are.
+    """
+    table, others, third = (people(start + seed, rows) for start in (0, 10_000, 20_000))
     if "composition" in wanted:
         apart = table.add_column(0, "number", pa.array(np.arange(rows)))
         redrawn = apart.set_column(apart.column_names.index("value"), "value", others["value"])
-        one, other = (
+        one, other, again = (
             discreet.publish(each, policy(each, 4, partition="anatomize"), to=place / str(at), seed=seed + at)
-            for at, each in enumerate((apart, redrawn))
+            for at, each in enumerate((apart, redrawn, apart))
         )
-        given = Given.read(one, truth=apart, others=[other])
-        yield from (("with other values", each) for each in run_attacks(one, given, ["composition"]))
-    found = [name for name in wanted if name in FINDERS[1:]]
-    rules = discreet.Policy(
-        quasi=["age", "town"], sensitive="value", guarantee={"k": rows}, publication="generalization"
-    )
-    box = discreet.publish(table, rules, to=place / "box", seed=seed)
-    given = Given.read(box, truth=table, holdout=others, public=pa.concat_tables([table, others]))
-    yield from (("all in one box", each) for each in run_attacks(box, given, found))
+        for way, second in (("with other values", other), (f"{LEAK}, same values", again)):
+            given = Given.read(one, truth=apart, others=[second])
+            yield from ((way, each) for each in run_attacks(one, given, ["composition"]))
+    if {"linkage", "presence"} & {*wanted}:
+        shown = discreet.publish(table, policy(table, 4, partition="anatomize"), to=place / "rows", seed=seed)
+    if "presence" in wanted:
+        for way, truth in (("of other tables", third), (f"{LEAK}, of the table", table)):
+            given = Given.read(shown, truth=truth, holdout=others)
+            yield from ((way, each) for each in run_attacks(shown, given, ["presence"]))
+    if "linkage" in wanted:
+        rules = discreet.Policy(
+            quasi=["age", "town"], sensitive="value", guarantee={"k": rows}, publication="generalization"
+        )
+        box = discreet.publish(table, rules, to=place / "box", seed=seed)
+        for way, release in (("all in one box", box), (f"{LEAK}, rows shown", shown)):
+            given = Given.read(release, truth=table, public=pa.concat_tables([table, others]))
+            yield from ((way, each) for each in run_attacks(release, given, ["linkage"]))
 
 
 def unrelated(seeds: int, rows: int, names: list[str] | None, *, once: bool) -> None:
@@ -197,7 +218,8 @@ def _tell(held: Mapping[tuple[str, str], list[bool]], failed: Mapping[str, int])
     print(f"{'published':<22}{'attack':<12}{'held':>7}")
     for (way, name), right in sorted(held.items()):
         share = np.mean(right)
-        print(f"{way:<22}{name:<12}{share:7.1%} of {len(right)}  {'ok' if share >= LEAST else 'below'}")
+        fine, wrong = (share == 0, "missed") if way.startswith(LEAK) else (share >= LEAST, "below")
+        print(f"{way:<22}{name:<12}{share:7.1%} of {len(right)}  {'ok' if fine else wrong}")
     for why, times in failed.items():
         print(f"{why} ({times} times)")
     print(end="", flush=True)

@@ -74,6 +74,8 @@ def as_text(release: Path, found: Sequence[Success | Failed]) -> None:
     for other in found:
         if isinstance(other, Failed):
             print(f"\n{other.name} {other.kind}: {other.why}. That does not mean that the risk is low.")
+            if other.hint:
+                print(f"  to make it: {other.hint}")
     if made:
         print(f"\n{show.STEWARD}")
 

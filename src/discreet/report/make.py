@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from discreet.audit.attacks.attack import Given
+from discreet.audit.attacks.attack import Given, texts_of
 from discreet.audit.metrics.truth import read_truth
 from discreet.errors import InputError
 from discreet.release import Release
@@ -102,7 +102,7 @@ def report(
 
 def _register(release: Release, population: Any) -> pa.Table:
     """The columns of a population that the release has, too; it may lack the sensitive one."""
-    promise, found = release.promise, read_truth(population, None, "population")
+    promise, found = release.promise, read_truth(population, None, "population", texts_of(release))
     missing = [name for name in promise.quasi if name not in found.column_names]
     if missing:
         raise InputError(f"the population has no column `{missing[0]}`", hint=nearest(missing[0], found.column_names))
@@ -124,10 +124,9 @@ def _place(to: Path, release: Path) -> Path:
             f"the report cannot be written into the release `{release}`: files beside those of a release break it",
             hint="name another folder",
         )
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"`{place.parent}` cannot be made: {error.strerror}", hint="name another folder") from None
+    there = next(each for each in (place.parent, *place.parent.parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise InputError(f"nothing can be written into `{there}`", hint="name another folder")
     return place
 
 
@@ -152,6 +151,10 @@ def _swept(sweep: Sweep) -> Swept:
 
 def _write(place: Path, facts: Facts) -> list[Path]:
     """The three files for an audience; those of the steward can be read by nobody else."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`{place.parent}` cannot be made: {error.strerror}", hint="name another folder") from None
     texts = {"html": report_page(facts), "json": facts.to_json(), "memo.html": memo_page(facts)}
     written = []
     for ending, text in texts.items():

@@ -16,6 +16,7 @@ AUDIENCES = {
     "public": ("Public", "from the released files alone: it may be handed out"),
     "private": ("Private: not to be handed out", "with figures of the private table, for its steward"),
 }
+BROKEN = ("Not to be handed out", "from the files of a release that does not verify, for its steward")
 
 
 def report_page(facts: Facts) -> str:
@@ -37,7 +38,8 @@ def memo_page(facts: Facts) -> str:
 
 
 def _page(heading: str, facts: Facts, inside: list[Html], *, kind: str = "report") -> str:
-    short, long = AUDIENCES[facts.audience]
+    public = facts.audience == "public"
+    short, long = BROKEN if public and not facts.verified else AUDIENCES[facts.audience]
     running = tag(
         "header",
         tag("div", tag("div", tag("strong", short), ", ", long, " · ", name(facts.published.title), class_="line")),
@@ -66,5 +68,7 @@ def _page(heading: str, facts: Facts, inside: list[Html], *, kind: str = "report
             tag("style", Html(files("discreet.report").joinpath("style.css").read_text(encoding="utf-8"))),
         ]
     )
-    body = tag("body", tag("div", running, main, class_="sheet"), class_=facts.audience)
+    body = tag(
+        "body", tag("div", running, main, class_="sheet"), class_="public" if public and facts.verified else "private"
+    )
     return f'<!DOCTYPE html>\n<html lang="en">{tag("head", head)}{body}</html>\n'

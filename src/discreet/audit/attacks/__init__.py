@@ -64,4 +64,4 @@ def _made(attack: Attack, release: Release, given: Given, progress: Progress) ->
     try:
         return attack.run(release, given, progress=lambda step: progress(f"{attack.name}: {step}"))
     except DiscreetError as error:
-        return Failed(attack.name, attack.threat, error.message)
+        return Failed(attack.name, attack.threat, error.message, hint=error.hint)

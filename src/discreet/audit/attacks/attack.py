@@ -25,6 +25,7 @@ import pyarrow as pa
 from discreet.audit.metrics.truth import read_truth
 from discreet.errors import InputError
 from discreet.release import Release, open_release
+from discreet.release.summary import columns as columns_of
 from discreet.values.coded import code, combined
 
 CERTAINTY = 0.95  # of 100 intervals, so many hold what they are about
@@ -81,7 +82,7 @@ class Given:
     `truth`       the private table: quasi-identifiers and sensitive column. It tells who is attacked, and who was right
     `holdout`     people who were not in the table, with the same columns
     `population`  other people, with the same columns, of whom an attacker learned before; if there is none, those of
-                  the truth who look otherwise than whoever is attacked
+                  the truth who are not in the groups of whoever is attacked
     `public`      a public table of people, with names or numbers of them and some of the quasi-identifiers
     `others`      other releases of the same people
     `exclude`     how many values, or neighbours' values, an attacker with background knowledge knows
@@ -113,15 +114,22 @@ class Given:
         others: Sequence[Release | str | Path] = (),
         **more: Any,
     ) -> Self:
-        """Read files or frames for attacks on a release; people of the holdout are no part of the truth."""
-        columns = release.promise.columns
-        private = None if truth is None else read_truth(truth, columns)
-        outside = None if holdout is None else read_truth(holdout, columns, "holdout")
+        """Read files or frames for attacks on a release.
+
+        People of the holdout are no part of the truth. Nor are those of the truth part of a population that has them
+        all, a register: who learns from it learns of others. If nobody is left, there is none.
+        """
+        columns, texts = release.promise.columns, texts_of(release)
+        private = None if truth is None else _people(truth, columns, "truth", texts)
+        outside = None if holdout is None else _alike(_people(holdout, columns, "holdout", texts), private, "holdout")
+        others_of = None if population is None else _people(population, columns, "population", texts)
+        if others_of is not None and private is not None:
+            others_of = _apart(_alike(others_of, private, "population"), private)
         return cls(
             private if private is None or outside is None else _apart(private, outside),
             outside,
-            None if population is None else read_truth(population, columns, "population"),
-            None if public is None else read_truth(public, None, "public table"),
+            others_of if others_of is None or len(others_of) else None,
+            None if public is None else _people(public, None, "public table", texts),
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
             **more,
         )
@@ -151,6 +159,11 @@ class Given:
                 "without the private table nobody can say how often it is right",
                 hint="name the table that was published as the truth",
             )
+        if not len(self.truth):
+            raise InputError(
+                "everybody of the truth is in the holdout, too: nobody is left to attack",
+                hint="name the table that was published as the truth, and people who were not in it as the holdout",
+            )
         return self.truth
 
 
@@ -160,8 +173,37 @@ def check_found(people: int) -> None:
         raise InputError("nobody of the truth is in the release", hint="name the table that was published")
 
 
+def texts_of(release: Release) -> list[str]:
+    """The columns of a release that hold text."""
+    return [each.name for each in columns_of(release.manifest) if each.type == "string"]
+
+
+def _people(source: Source, columns: Sequence[str] | None, called: str, texts: Sequence[str]) -> pa.Table:
+    """A table that was given; raise if nobody is in it."""
+    found = read_truth(source, columns, called, texts)
+    if not len(found):
+        raise InputError(f"the {called} has no rows, expected one or more people", hint="check the file")
+    return found
+
+
+def _alike(table: pa.Table, truth: pa.Table | None, called: str) -> pa.Table:
+    """A table in the types of the truth, if there is one; raise if it holds something else."""
+    if truth is None:
+        return table
+    columns = []
+    for name, kind in zip(truth.column_names, truth.schema.types, strict=True):
+        try:
+            columns.append(table[name].cast(kind))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise InputError(
+                f"`{name}` of the {called} holds {table[name].type} where the truth has {kind}",
+                hint="give both the same type",
+            ) from None  # the cause may show a value
+    return pa.table(columns, names=truth.column_names)
+
+
 def _apart(truth: pa.Table, holdout: pa.Table) -> pa.Table:
-    """The truth without the people of the holdout, as many rows of each kind, if it has them all; else as it is."""
+    """A table without the people of another, as many rows of each kind, if it has them all; else as it is."""
     try:
         both = pa.concat_tables([truth, holdout.cast(truth.schema)])
     except (pa.ArrowException, ValueError):
@@ -197,13 +239,14 @@ class Success:
 class Failed:
     """An attack that was not made, and why: it `does not apply` to such releases, or it `could not run`.
 
-    Neither says that the risk is low.
+    Neither says that the risk is low. The `hint` says what to do so that it can be made, if anything can be done.
     """
 
     name: str
     threat: Threat
     why: str
     kind: Literal["does not apply", "could not run"] = "could not run"
+    hint: str = ""
 
 
 class Attack(Protocol):

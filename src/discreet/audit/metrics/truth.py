@@ -28,15 +28,24 @@ from discreet.words import nearest
 FILES = {".csv", ".parquet"}
 
 
-def read_truth(truth: str | Path | Any, columns: Sequence[str] | None, called: str = "truth") -> pa.Table:
+def read_truth(
+    truth: str | Path | Any, columns: Sequence[str] | None, called: str = "truth", texts: Sequence[str] = ()
+) -> pa.Table:
     """Some columns of the private table, or all of a table that is called otherwise, as they were published.
 
-    `truth` is a file, or a frame that Arrow can read.
+    `truth` is a file, or a frame that Arrow can read. Columns of a CSV file that are said to be `texts` are read as
+    such: where all are `F`, they would be taken for false.
     """
     engine = connect(private=True)
     try:
-        engine.load("truth", _source(truth, called), keep=False)
-        known = engine.schema("truth").names
+        source = _source(truth, called)
+        engine.load("truth", source, keep=False)
+        found = engine.schema("truth")
+        known = found.names
+        if isinstance(source, Path) and source.suffix.lower() == ".csv":
+            other = [name for name in texts if name in known and not pa.types.is_string(found.field(name).type)]
+            if other:
+                engine.load("truth", source, keep=False, texts=other)
         for name in columns or ():
             if name not in known:
                 raise InputError(f"the {called} has no column `{name}`", hint=nearest(name, known))
