@@ -8,30 +8,33 @@ ALONE_test := pycanon mlcroissant
 ALONE_bench := anonypy
 # What the lowest versions are tried on: every room that calls a library, without the laws and the papers.
 LOWEST := tests/policy tests/table tests/hierarchies tests/partition tests/publication tests/release tests/answer tests/audit tests/cli tests/engines
+# Where tests are that need Spark: one process runs them, since each would start workers of its own.
+SPARK := tests/spark tests/answer tests/laws/test_engines.py tests/engines
 
 # What Numba compiles, kept between runs.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
-.PHONY: demo fast test long coverage ready warm lint bench bench-estimates bench-large bench-peers docs docs-sessions docs-sixty lowest wheel clean
+.PHONY: demo fast test long coverage ready warm java lint bench bench-estimates bench-large bench-peers docs docs-sessions docs-sixty lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
 
 # What a change breaks most often; under two minutes on two cores once kernels are compiled.
 fast: ready
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 10 --hypothesis-profile fast -m "not slow and not law and not papers and not kill"
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 10 --hypothesis-profile fast -m "not slow and not law and not papers and not kill and not spark"
 
-# Everything.
-test: ready
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25
+# Everything. What Spark runs comes last and by itself: it has two workers of its own.
+test: ready java
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not spark"
+	$(BIN)/python -m pytest $(SPARK) -m spark -rs --durations 10
 
 # Everything that draws examples, with at least 500 of them: for a night.
 long: $(STAMP)test warm
-	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile long -m "not papers and not kill"
+	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile long -m "not papers and not kill and not spark"
 
 # Branches of all that is not compiled (kernels have their oracles), without processes that are killed.
 coverage: $(STAMP)test warm
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not kill" --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not kill and not spark" --cov --cov-report=term-missing:skip-covered
 
 # Linters on one core, compiling on the other.
 ready: $(STAMP)test
@@ -39,6 +42,12 @@ ready: $(STAMP)test
 
 warm: $(STAMP)test
 	PYTHONPATH=tests $(BIN)/python tests/warm.py
+
+# Spark runs on Java, which no pip package brings. Where it cannot be installed, tests of Spark are skipped and say so.
+java:
+	@command -v java > /dev/null || test -n "$$JAVA_HOME" \
+	|| { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get install --yes --quiet openjdk-17-jre-headless; } \
+	|| echo "There is no Java, and it cannot be installed from here: tests of Spark will be skipped."
 
 lint: $(STAMP)test
 	$(BIN)/ruff check src tests bench tools

@@ -75,8 +75,28 @@ def database(server, one_database):
 
 
 @pytest.fixture(scope="session")
+def cluster():
+    """A Spark of this process: a master and two workers. Where there is no Java, its tests are skipped and say so."""
+    from spark.cluster import Cluster, missing
+
+    if (why := missing()) is not None:
+        pytest.skip(f"no Spark: {why}")
+    made = Cluster()
+    try:
+        yield made.start()
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="session")
+def spark(cluster):
+    """A classic session with the workers; its settings are odd on purpose."""
+    return cluster.session()
+
+
+@pytest.fixture(scope="session")
 def placed(request):
-    """Put a release where an engine holds it: as it is, or in a database of the server."""
+    """Put a release where an engine holds it: as it is, in a database of the server, or asked by Spark."""
     from uuid import uuid4
 
     import discreet
@@ -86,6 +106,9 @@ def placed(request):
     def place(release, engine):
         if engine == "duckdb":
             return release
+        if engine == "spark":
+            opened.append(discreet.open_release(release.path, engine=request.getfixturevalue("spark")))
+            return opened[-1]
         found = discreet.load(release, request.getfixturevalue("server").url(), name=uuid4().hex)
         opened.append(found)
         return found

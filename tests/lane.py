@@ -1,6 +1,6 @@
 """Which tests a run takes, how hard they try, and where its time goes: the hooks of `conftest.py`.
 
-- Markers by place: `law`, `papers`, `kill`; `slow` stands at the tests themselves. `make fast` leaves all of them out.
+- Markers by place: `law`, `papers`, `kill`, `spark`; `slow` stands at the tests themselves. `make fast` leaves all of them out.
 - Profiles of Hypothesis (`--hypothesis-profile`): `fast` tries 5 examples, `ci` (the default) as many as each test says,
   `long` at least 500, other ones in every run, and looks for the smallest that fails.
 - Files that take longer than their budget are named at the end. That is a report: no test fails for being slow.
@@ -25,6 +25,7 @@ PLACES = {
     "vault/test_kill": "kill",
     "publication/test_kill": "kill",
     "release/test_database_kill": "kill",
+    "spark/": "spark",
     "docs/": "slow",
     # What takes longest of the rest: many releases or many bad inputs each, and seldom the first to break.
     **dict.fromkeys(
@@ -49,7 +50,15 @@ PLACES = {
 }
 # Seconds of one file in the profile `ci`, compiled kernels at hand; what needs more says so here.
 BUDGET = 30
-BUDGETS = {"laws/": 90, "papers/": 90, "experiments/": 180, "vault/test_kill": 90, "contracts/": 90, "docs/": 120}
+BUDGETS = {
+    "laws/": 90,
+    "papers/": 90,
+    "experiments/": 180,
+    "vault/test_kill": 90,
+    "contracts/": 90,
+    "docs/": 120,
+    "spark/": 120,
+}
 
 settings.register_profile("ci", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=5)

@@ -37,6 +37,8 @@ FORBIDDEN = {
 DRIVERS = {
     "duckdb": "discreet.engines.duckdb",
     "psycopg": "discreet.engines.postgres",
+    "pyspark": "discreet.engines.spark",
+    "py4j": "discreet.engines.spark",
     "sqlite3": "discreet.vault.store.file",
 }
 

@@ -16,7 +16,7 @@ def lowest(text: str, extras: tuple[str, ...]) -> list[str]:
     wanted = [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
     floors: dict[str, str] = {}
     for line in wanted:
-        found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", line)
+        found = re.fullmatch(r"([\w.-]+)(?:\[[\w,-]+\])?>=([\w.]+)", line)
         if found is None:
             sys.exit(f"`{line}` in pyproject.toml has no plain lowest version; write it as `name>=version`")
         name, version = found.groups()

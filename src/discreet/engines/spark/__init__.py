@@ -1,0 +1,7 @@
+"""Spark, a session of one's own or one that is started here: for releases whose tables lie in a lake."""
+
+from __future__ import annotations
+
+from discreet.engines.spark.session import beside, started
+
+__all__ = ["beside", "started"]

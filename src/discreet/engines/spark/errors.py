@@ -1,0 +1,84 @@
+"""Our error for every one of Spark's: never with rows and values, which it likes to quote, nor with a stack of Java's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark.errors import PySparkException
+
+from discreet.errors import DiscreetError, EngineError
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Around every call of Spark."""
+    try:
+        yield
+    except (PySparkException, Py4JError, Py4JNetworkError, ConnectionError, EOFError) as error:
+        raise translated(error) from None
+    except Exception as error:  # what Connect's client raises by itself: its library is no requirement of ours
+        if type(error).__module__.partition(".")[0] not in {"grpc", "py4j", "pyspark"}:
+            raise
+        raise translated(error) from None
+
+
+def translated(error: Exception) -> DiscreetError:
+    """Words of Spark's are looked through and not repeated, but for those about a query that was not run."""
+    text = str(error)
+    for pattern, (what, hint) in WORDS.items():
+        if re.search(pattern, text):
+            if not what:
+                raise KeyboardInterrupt
+            return EngineError(what, hint=hint)
+    state = (error.getSqlState() if isinstance(error, PySparkException) else "") or ""
+    for start, (what, hint) in STATES.items():
+        if state.startswith(start):
+            return EngineError(what, hint=hint)
+    if state[:2] == "42":  # found before any row is read; what is in quotes are names and texts of the query
+        wrong = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "…", next(iter(text.splitlines()), ""))
+        return EngineError(re.sub(r"^\[[\w.]+\] ", "", wrong)[:200])
+    if not isinstance(error, PySparkException):
+        return EngineError(*ENDED[:1], hint=ENDED[1])
+    return EngineError("Spark cannot do that")
+
+
+ENDED = ("Spark has ended, or cannot be reached", "see whether its driver runs, and run the same command again")
+# By what Spark says, since these have no state of their own.
+WORDS: dict[str, tuple[str, str]] = {
+    r"OPERATION_CANCELED|[Jj]ob \d+ cancelled|JOB_CANCELLED|cancelled (part of|as part of)|has been cancel": ("", ""),
+    r"No module named '?discreet": (
+        "the executors have no `discreet`",
+        "install it in the Python of every executor, or send it there with `spark.addArtifacts`",
+    ),
+    r"OutOfMemoryError|OUT_OF_MEMORY|Cannot reserve": (
+        "Spark ran out of memory",
+        "give its executors more (`spark.executor.memory`), or `--memory-limit` where it was started here",
+    ),
+    r"[Nn]o space left": ("a disk of Spark is full", "make room there, and run the same command again"),
+    r"PATH_NOT_FOUND|FAILED_READ_FILE|FileNotFoundException|CANNOT_READ_FILE": (
+        "a file of the release cannot be read",
+        "every executor must see the release under the same path: put it on a disk or store that all of them see",
+    ),
+    r"stopped SparkContext|SparkContext was shut down|NoneType' object has no attribute|SESSION_CLOSED": (
+        "the session of Spark was stopped",
+        "start another, and open the release with that",
+    ),
+    r"StatusCode.UNAVAILABLE|Connection refused|SESSION_NOT_FOUND|HANDLE_ABANDONED": ENDED,
+    r"PYTHON_VERSION_MISMATCH|Python in worker has different version": (
+        "the executors have another version of Python than this process",
+        "set PYSPARK_PYTHON to the same version before Spark is started",
+    ),
+}
+# By the beginning of SQLSTATE.
+STATES: dict[str, tuple[str, str]] = {
+    "22012": ("a number is divided by zero", ""),
+    "22003": ("a number is too large, or not defined", ""),
+    "22": ("a value cannot be converted to the type that was asked for", ""),
+    "42501": ("the session has no right to do that", "ask whoever runs Spark for it"),
+    "42601": ("the query is not SQL that Spark can read", ""),
+    "53": ("Spark has too little of what it needs for this", "ask for less at a time, or give it more memory"),
+    "08": ENDED,
+}
