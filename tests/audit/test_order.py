@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from discreet import open_release
 from discreet.audit.attacks.order import attack, blind, rearranged
 from discreet.audit.files import read_tables
 from discreet.audit.metrics import metrics
@@ -22,6 +23,7 @@ from discreet.publication import full_permutation, permutation
 from discreet.publication.publish import publish, publish_groups
 from discreet.table import read
 from discreet.values.random import RandomSource
+from release.forger import Forger
 
 ROWS = 20_000
 L = 5
@@ -72,7 +74,7 @@ def ranges(partition, e=5, publication="permutation"):
 
 def truth(release, people):
     """The real value of each person's row, in the order of the file."""
-    shown = pq.read_table(release.path / f"{release.manifest.resources[0].name}.parquet")
+    shown = pa.concat_tables(map(pq.read_table, release.files(release.manifest.resources[0].name)))
     where = pc.index_in(shown["person"], people["person"].combine_chunks())
     return people["salary"].combine_chunks().take(where.combine_chunks())
 
@@ -224,6 +226,59 @@ def test_columns_that_were_not_shuffled_apart_are_found(people, tmp_path, monkey
     assert shares[0] == 1
     # one in N by itself, and hardly anybody else in a group has the same age
     assert shares[1] <= 1 / L + 0.02 + 5 * math.sqrt(0.16 / ROWS)
+
+
+OF_PARTS = [f"{size} of parts{way}" for size in ("rows", "bytes") for way in ("", " backwards")]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [policy("deal"), policy("local"), policy("local", "full_permutation"), ranges("tightest")],
+    ids=lambda rules: f"{rules.partition}-{rules.publication}",
+)
+@pytest.mark.parametrize("rows_per_part", [1, 3_000])
+def test_parts_tell_nothing(people, rules, rows_per_part, tmp_path):
+    """Neither their order, nor how many rows they have, nor how many bytes: also if every group is a part."""
+    some = people.take(np.arange(0, ROWS, 40)) if rows_per_part == 1 else people
+    release = publish(some, rules, to=tmp_path / "r", seed=1, rows_per_part=rows_per_part)
+    assert len(release.files(release.manifest.resources[0].name)) > 5
+    links = attack(release)
+    assert {*OF_PARTS} < {one.hypothesis for one in links}
+    mean, variance = chance(release)
+    for one in links:
+        found = len(some) * one.recovered(truth(release, some))
+        assert found <= mean + 5 * math.sqrt(variance) + 1e-6, one.hypothesis
+
+
+def cut_by_value(release, people, order):
+    """The same rows in other parts: of each value one, which still is in the order of groups."""
+    qit = pa.concat_tables(map(pq.read_table, release.files("qit")))
+    real = truth(release, people).to_numpy()
+    for path in release.files("qit"):
+        path.unlink()
+    for number, value in enumerate(order, start=1):
+        rows = qit.filter(pa.array(real == value))
+        pq.write_table(rows, release.path / f"qit-{number:05}.parquet", store_schema=False)
+    forger = Forger(release.path)
+    forger.manifest(
+        lambda told: told["resources"][0].update(path=[f"qit-{i:05}.parquet" for i in range(1, len(order) + 1)])
+    )
+    forger.mend()
+    return open_release(release.path)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_order_attack_finds_parts_that_were_cut_by_value(people, shuffled, tmp_path):
+    """In the order of values, and in any other: then how many rows they have tells which is which."""
+    release = publish(people, policy("deal"), to=tmp_path / "r", seed=1, rows_per_part=3_000)
+    order = np.unique(people["salary"].to_numpy())
+    order = np.random.default_rng(3).permutation(order) if shuffled else order
+    leaking = cut_by_value(release, people, order)
+    found = {one.hypothesis: one.recovered(truth(leaking, people)) for one in attack(leaking)}
+    best = max(found, key=found.get)
+    assert found[best] > 0.8 > 3 * blind(leaking)
+    assert (best in OF_PARTS) == shuffled
+    assert {check.name for check in leaking.verify().failures} >= {"parts", "order"}
 
 
 def test_nothing_to_link_without_a_sensitive_column(people, tmp_path):

@@ -1,4 +1,4 @@
-"""Every publication, in both formats, as others see it: a Data Package, Croissant and DCAT without fault or warning."""
+"""Every publication, in both formats and in parts, as others see it: a Data Package, Croissant and DCAT without fault or warning."""
 
 import datetime as dt
 import json
@@ -92,12 +92,13 @@ def keys(publication):
 
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory):
-    """A release of every publication in both formats, one of a vault, and one that says nothing of itself."""
+    """A release of every publication in both formats, some in parts, one of a vault, one that says nothing of itself."""
     place = tmp_path_factory.mktemp("releases")
     for publication in PUBLICATIONS:
         public = people(600).drop_columns(["wage"]) if PUBLICATIONS[publication].needs_public else None
         for form in ("parquet", "csv"):
             publish(people(), keys(publication), to=place / f"{publication}-{form}", format=form, public=public)
+        publish(people(), keys(publication), to=place / f"{publication}-parts", rows_per_part=50, public=public)
     publish(people(), {**keys("anatomy"), "about": {}}, to=place / "bare")
     publish(people(), keys("anatomy"), to=place / "plausible", plausible=2)
     with Vault.create(place / "vault", Policy(**keys("generalization"))) as vault:
@@ -115,7 +116,7 @@ def opinions(releases):
 
 @pytest.mark.slow
 def test_every_release_validates(releases, opinions):
-    assert len(opinions) == 2 * len(PUBLICATIONS) + 3
+    assert len(opinions) == 3 * len(PUBLICATIONS) + 3
     for name, told in opinions.items():
         assert told["frictionless"] == [], name
         assert told["errors"] == [], name

@@ -6,11 +6,14 @@ from random import Random
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
+from alike import alike
 from discreet import Policy, open_release, publish, read
 from discreet.publication import FILES, KEYS, PUBLICATIONS
-from discreet.release.layouts import LAYOUTS, layout_of
+from discreet.release.layouts import LAYOUTS, cut_column, layout_of
 
 OWN = {"join": {"join": "name"}, "slicing": {"together": [["age", "sex"]]}}
 GUARANTEE = {"join": {"k": 3}, "swap": {"k": 2, "e": 10}}
@@ -40,12 +43,39 @@ def policy(publication):
     )
 
 
+def published(name, to, rows_per_part=None):
+    public = people(96) if PUBLICATIONS[name].needs_public else None
+    return publish(people(), policy(name), to=to, public=public, seed=1, rows_per_part=rows_per_part)
+
+
+@pytest.fixture(scope="module", params=[None, 10], ids=["files", "parts"])
+def rows_per_part(request):
+    return request.param
+
+
 @pytest.fixture(scope="module", params=list(PUBLICATIONS))
-def release(request, tmp_path_factory):
-    place = tmp_path_factory.mktemp(request.param) / "release"
-    public = people(96) if PUBLICATIONS[request.param].needs_public else None
-    with publish(people(), policy(request.param), to=place, public=public, seed=1) as made:
+def release(request, rows_per_part, tmp_path_factory):
+    with published(request.param, tmp_path_factory.mktemp(request.param) / "release", rows_per_part) as made:
+        assert made.promise.format == (1 if rows_per_part is None else 2)
         yield made
+
+
+@pytest.mark.parametrize("name", PUBLICATIONS)
+def test_parts_are_the_same_rows_and_answer_the_same(name, tmp_path):
+    one, many = published(name, tmp_path / "one"), published(name, tmp_path / "many", 10)
+    for resource in many.manifest.resources:
+        parts = [pq.read_table(path) for path in many.files(resource.name)]
+        assert pa.concat_tables(parts).equals(pq.read_table(one.file(resource.name)))
+        group = cut_column(many.promise, resource.name)
+        sizes = [len(rows) if group is None else len(pc.unique(rows[group])) for rows in parts]
+        assert set(sizes[:-1]) <= {sizes[0]}
+        assert 1 <= sizes[-1] <= sizes[0]
+    for question in (
+        "SELECT COUNT(*), SUM(pay), AVG(pay), MIN(pay), MAX(pay) FROM microdata WHERE sex = 'f' AND zip >= 3",
+        "SELECT AVG(pay) FROM microdata WHERE zip = 2 OR age < 30",
+    ):
+        answers = [release.ask(question) for release in (one, many)]
+        assert alike(*answers), question
 
 
 def test_both_sides_know_the_same_publications():

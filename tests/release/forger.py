@@ -47,6 +47,9 @@ class Forger:
     def mend(self):
         def change(manifest):
             for resource in manifest["resources"]:
+                if isinstance(resource["path"], list):
+                    resource["hashes"] = [digest(self.path / path) for path in resource["path"]]
+                    continue
                 path = self.path / resource["path"]
                 resource["bytes"], resource["hash"] = path.stat().st_size, digest(path)
 

@@ -20,10 +20,11 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow.parquet as pq
 
-from discreet.errors import DiscreetError, ReleaseError, VerificationError
+from discreet.errors import DiscreetError, InternalError, ReleaseError, VerificationError
 from discreet.release import portals, readme
 from discreet.release.files import digest
 from discreet.release.manifest import (
+    MOST_PARTS,
     NAME,
     FieldSpec,
     Manifest,
@@ -138,9 +139,8 @@ def complete(
     The files get their names, and manifest, README and what portals read are added; then all is verified, and only
     then published under the name `to`. It stands inside `with hidden(to, watch) as folder:`, which cleans up.
     """
-    return _shown(
-        folder, to, _described(folder, promise, tables, about=about, extend=extend), progress, watch or SILENT
-    )
+    manifest = _described(folder, promise, tables, about=about, extend=extend)
+    return _shown(folder, to, manifest, progress, watch or SILENT)
 
 
 def _shown(folder: Path, to: Path, manifest: Manifest, progress: Callable[[str], None], watch: Watch) -> Release:
@@ -239,13 +239,21 @@ def _stored(file: FileToWrite, folder: Path, format: str, promise: Promise, rows
 
 def _resource(written: Written, folder: Path, format: Literal["parquet", "csv"]) -> Resource:
     """Name the files of a table, and say what they are."""
+    if not 1 <= len(written.files) <= MOST_PARTS:
+        raise InternalError(f"the table `{written.name}` is in {len(written.files):,} parts, not 1 to {MOST_PARTS:,}")
     names = paths_of(written.name, len(written.files), format)
-    paths = [file.rename(folder / name) for file, name in zip(written.files, names, strict=True)]
+    paths = [_renamed(file, folder / name) for file, name in zip(written.files, names, strict=True)]
     size = paths[0].stat().st_size if format == "csv" else None
     table = _called(written.table, paths) if format == "parquet" else written.table
     hashes = tuple(map(digest, paths))
     about = {"path": names, "hashes": hashes} if len(paths) > 1 else {"path": names[0], "hash": hashes[0]}
     return Resource(name=written.name, format=format, bytes=size, table=table, **about)
+
+
+def _renamed(file: Path, path: Path) -> Path:
+    if file.absolute() != path.absolute() and os.path.lexists(path):  # it may be a part that was not renamed yet
+        raise InternalError(f"a file that was to be called `{path.name}` would take the place of another")
+    return file.rename(path)
 
 
 def _called(table: TableSpec, paths: Sequence[Path]) -> TableSpec:

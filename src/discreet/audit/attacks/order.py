@@ -6,6 +6,8 @@ sorted by some key an outsider can compute, and links the first row to the first
 place of a group among those that hold a value tells the key of its row. Where a value stands on each
 row, as in a permutation, one more hypothesis is that it stands there as published: that it was never
 shuffled, or not well. Of a full permutation, what is linked is the value of a column that stands on a row.
+Where rows stand in several parts, these may have been cut by value: then the parts are in the order of values, or
+the more people hold a value, the more rows, or bytes, its part has.
 Where quasi-identifiers tell something of the sensitive value, sorting by them links better than
 guessing too; that is not an order the release kept, but what `docs/promise.md` warns of. So the same is
 tried with orders that *anyone* can make: rows of a group sorted, its values sorted or by how many hold them.
@@ -24,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, check_found, silent
 from discreet.audit.files import Tables, numbers, read_tables
@@ -60,7 +63,13 @@ def attack(release: Release) -> list[Links]:
     place, rank = np.arange(value.size), _rank_within(value, group)
     keys = {"listed": place, "listed backwards": -place, "rank": rank, "rank backwards": -rank}
     links = [] if tables.beside is None else [Links("as published", tables.beside)]
-    return [*links, *(_link(name, tables, group, key, rows) for name, key in keys.items())]
+    links += [_link(name, tables, group, key, rows) for name, key in keys.items()]
+    for name, size in _sizes_of_parts(release).items():
+        by_size = np.lexsort((size, numbers(tables.qit[release.promise.group])))
+        frequent = _by_frequency(value)
+        links.append(_link(name, tables, group, -frequent, by_size))
+        links.append(_link(f"{name} backwards", tables, group, frequent, by_size))
+    return links
 
 
 def rearranged(release: Release) -> list[Links]:
@@ -69,12 +78,29 @@ def rearranged(release: Release) -> list[Links]:
     value, group = _listed(tables)
     columns = [code(tables.qit[name]).codes for name in release.promise.quasi]
     rows = np.lexsort((*columns[::-1], numbers(tables.qit[release.promise.group])))
+    rank = _by_frequency(value)
+    keys = {"sorted": value, "sorted backwards": -value, "frequent": rank, "frequent backwards": -rank}
+    return [_link(name, tables, group, key, rows) for name, key in keys.items()]
+
+
+def _by_frequency(value: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The place of each value if those that most people hold come first."""
     _, same, counts = np.unique(value, return_inverse=True, return_counts=True)
     frequent = np.lexsort((value, -counts[same]))  # those who hold the same value stand together
     rank = np.empty(value.size, np.int64)
     rank[frequent] = np.arange(value.size)
-    keys = {"sorted": value, "sorted backwards": -value, "frequent": rank, "frequent backwards": -rank}
-    return [_link(name, tables, group, key, rows) for name, key in keys.items()]
+    return rank
+
+
+def _sizes_of_parts(release: Release) -> dict[str, npt.NDArray[np.int64]]:
+    """How large the part is that each row stands in, if there are several."""
+    table, *_ = release.manifest.resources  # rows stand in the first
+    if not table.in_parts:
+        return {}
+    files = release.files(table.name)
+    rows = [pq.read_metadata(file).num_rows for file in files]
+    sizes = {"rows of parts": rows, "bytes of parts": [file.stat().st_size for file in files]}
+    return {name: np.repeat(np.array(size), rows) for name, size in sizes.items()}
 
 
 def _read(release: Release) -> Tables:

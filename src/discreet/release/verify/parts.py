@@ -2,7 +2,7 @@
 
 Rows that stand group by group are cut after every so many groups, other rows after every so many rows; the last part
 may have less. That all rows are in order, across parts too, is checked with the order.
-Claim: parts_tell_nothing — a part that is cut anywhere else, or is empty, is found.
+Claim: parts_end_where_rows_say — a part that ends anywhere else, or is empty, is found.
 """
 
 from __future__ import annotations
