@@ -17,7 +17,7 @@ CASES = (Path(__file__).parent.parent / "cases" / "sql" / "instead.sql").read_te
 REFUSED = re.findall(r"^-- (.+)\n(.+);\n(.+);\n", CASES, re.MULTILINE)
 
 
-@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+@pytest.fixture(scope="module", params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.spark)])
 def release(request, people, tmp_path_factory, placed):
     policy = Policy(
         quasi=["age", "sex", "education"], sensitive="salary", drop="rest", guarantee={"l": 4}, partition="deal"

@@ -34,7 +34,7 @@ def with_gaps(table):
     return pa.table({**columns, "age": age, "salary": salary})
 
 
-@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+@pytest.fixture(scope="module", params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.spark)])
 def releases(request, people, tmp_path_factory, placed):
     """Two releases of each publication, and for each a plain DuckDB that has the files under their names."""
     place, made = tmp_path_factory.mktemp("releases"), {}

@@ -18,7 +18,7 @@ REFUSED = [
 ]
 
 
-@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+@pytest.fixture(scope="module", params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.spark)])
 def release(request, people, tmp_path_factory, placed):
     policy = Policy(
         quasi=["age", "sex", "education"], sensitive="salary", drop="rest", guarantee={"l": 4}, partition="deal"

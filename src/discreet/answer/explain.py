@@ -22,7 +22,7 @@ def spelled_out(sealed: Sealed, questions: Sequence[Prepared], matches: Matches,
         exp.Create(this=named(name), kind="TABLE" if table.keep else "VIEW", expression=table.query.copy())
         for name, table in ({} if sealed.engine.carries else {**sealed.files(), **tables}).items()
     ]
-    made = [f"{each.sql(dialect=sealed.engine.dialect, pretty=True)};" for each in statements]
+    made = [f"{each.sql(dialect=sealed.engine.dialect, pretty=True)};" for each in (*sealed.engine.opened, *statements)]
     faster = isinstance(matches, Counted) and sealed.accelerator is not None and sealed.accelerator.pays
     for each in questions:
         guards = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import questions, show
-from discreet.cli.places import RELEASE, place
+from discreet.cli.places import ENGINE, RELEASE, place
 from discreet.errors import DiscreetError, QueryError
 from discreet.visible import in_a_line
 
@@ -28,6 +28,7 @@ def ask(
         ),
     ] = None,
     name: Annotated[str | None, typer.Option("--release", help="Of a database: which of its releases.")] = None,
+    engine: Annotated[str, typer.Option(help=ENGINE)] = "duckdb",
     file: Annotated[Path | None, typer.Option(help="Read the questions from this file.")] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the SQL that computes the answer, and do not run it.")
@@ -63,6 +64,8 @@ def ask(
     Example: discreet ask releases/2026-11 "SELECT AVG(salary) FROM microdata WHERE age > 50"
 
     Example: discreet ask postgresql://host/database --release patients "SELECT COUNT(*) FROM microdata"
+
+    Example: discreet ask releases/2026-11 "SELECT COUNT(*) FROM microdata" --engine spark
     """
     import discreet
     from discreet.cli.asking import Asking
@@ -72,7 +75,7 @@ def ask(
     text = questions.given(question, file)
     asked = None if text is None else questions.split(text)
     tables = dict(_named(each) for each in table or ())
-    with discreet.open_release(release, release=name, memory_limit=memory_limit) as opened:
+    with discreet.open_release(release, release=name, engine=engine, memory_limit=memory_limit) as opened:
         asking = Asking(opened, generalized, estimator, tables, timeout or None)
         if asked is None:
             from discreet.cli.prompt import Prompt
@@ -90,6 +93,7 @@ def ask(
                 if json or not error.instead:
                     raise
                 options = {"--release": name, "--estimator": estimator, "--memory-limit": memory_limit}
+                options["--engine"] = engine if engine != "duckdb" else None
                 words = [f"{option}={value}" for option, value in options.items() if value is not None]
                 words += [*(f"--table={each}" for each in table or ()), *(["--generalized"] if generalized else [])]
                 words = ["discreet", "ask", str(release), error.instead, *words, *(["--csv"] if csv else [])]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 RELEASE = "The folder of a release, or postgresql://host/database#release."
+ENGINE = "Where a folder is read: duckdb, or spark (the server that SPARK_REMOTE names, or one that is started here)."
 
 
 def place(text: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from discreet.cli import show
-from discreet.cli.places import RELEASE, place
+from discreet.cli.places import ENGINE, RELEASE, place
 
 
 def verify(
@@ -17,6 +17,7 @@ def verify(
         list[Path] | None,
         typer.Option(help="Where earlier releases of a sequence are, if not beside this one; may be repeated."),
     ] = None,
+    engine: Annotated[str, typer.Option(help=ENGINE)] = "duckdb",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Re-derive the guarantee of a release from its files, and look for what a release must never carry.
@@ -30,7 +31,7 @@ def verify(
 
     with show.steps(1) as step:
         step("verifying")
-        report = discreet.verify(release, earlier=earlier or ())
+        report = discreet.verify(release, earlier=earlier or (), engine=engine)
     if json:
         show.as_json({"release": release, "ok": report.ok, "checks": report.checks})
     else:

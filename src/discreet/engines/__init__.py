@@ -23,6 +23,7 @@ __all__ = [
     "ledger_of",
     "session_in",
     "source_of",
+    "spark_of",
     "store_of",
 ]
 
@@ -77,6 +78,17 @@ def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Postgr
     from discreet.engines.postgres import Postgres
 
     return Postgres(connection, tables)
+
+
+def spark_of(engine: Any, *, memory_limit: str | None = None) -> Engine:
+    """A session of Spark, to read only: beside that of the user's own, or of the one that `"spark"` means."""
+    try:
+        from discreet.engines.spark import Spark, started
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in {"pyspark", "py4j"}:
+            raise
+        raise MissingExtraError("pyspark is not installed", hint="pip install 'discreet[spark]'") from None
+    return Spark(started(memory_limit) if engine == "spark" else engine)
 
 
 def store_of(address: Address) -> ModuleType:

@@ -26,6 +26,11 @@ class Engine(Protocol):
     carries: bool  # whether a query carries with it the relations that it is made of, which are made nowhere
 
     @property
+    def opened(self) -> list[exp.Expr]:
+        """The statements that make files known to a session before queries that carry all else; none elsewhere."""
+        ...
+
+    @property
     def dialect(self) -> type[Dialect]:
         """How it writes a tree as SQL, the words of `engines/dialect.py` among its nodes."""
         ...

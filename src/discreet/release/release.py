@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from discreet.engines import Address
-from discreet.errors import DiscreetWarning, ReleaseError, VerificationError
+from discreet.errors import DiscreetWarning, InputError, ReleaseError, VerificationError
 from discreet.release.files import digest, is_plain
 from discreet.release.layouts import manifest_fault
 from discreet.release.manifest import Manifest, Promise, Resource
@@ -208,15 +208,22 @@ class Release:
         return f"<table><caption>Release {escape(promise.table)}</caption>{cells}</table>"
 
 
-def open_release(path: str | Path | Address, *, release: str | None = None, memory_limit: str | None = None) -> Release:
+def open_release(
+    path: str | Path | Address, *, release: str | None = None, engine: Any = "duckdb", memory_limit: str | None = None
+) -> Release:
     """Open a release folder, checking that its files are the ones that were published; or a `release` in a database.
 
     Of a database, `path` is its URL, which may name the release itself, as `postgresql://host/database#release`.
     To answer questions takes at most `memory_limit` (like `8GB`) of memory, or else 30 times the size of the files and
     at least 1 GB; beyond it the engine spills to disk, or says that it cannot go on.
+    Questions about a folder are answered by the `engine` `"duckdb"`, or in Spark: by a `SparkSession` of your own,
+    classic or Connect, or, if it is `"spark"`, by the one that is active here or a Spark that is started.
     """
+    on_spark = meant(engine)
     address = Address.of(path, release)
     if address is not None:
+        if on_spark:
+            raise ReleaseError("a release in a database is asked there", hint="leave out the engine")
         from discreet.release.database.release import open_stored
 
         return open_stored(address, memory_limit=memory_limit)
@@ -230,7 +237,20 @@ def open_release(path: str | Path | Address, *, release: str | None = None, memo
             hint="get a new copy from whoever published it, or upgrade discreet",
         )
     damaged(folder, manifest)
+    if on_spark:
+        from discreet.release.on_spark import OnSpark
+
+        return OnSpark(folder, manifest, memory_limit=memory_limit, engine=engine)
     return Release(folder, manifest, memory_limit=memory_limit)
+
+
+def meant(engine: Any) -> bool:
+    """Whether an engine that is named or given is Spark; raise if it is none that opens folders."""
+    if not isinstance(engine, str):
+        return True
+    if engine not in {"duckdb", "spark"}:
+        raise InputError(f"unknown engine `{engine}`", hint="the engines are: duckdb, spark")
+    return engine == "spark"
 
 
 def damaged(folder: Path, manifest: Manifest) -> None:

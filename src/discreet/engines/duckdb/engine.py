@@ -32,6 +32,7 @@ class DuckDB:
 
     dialect = Dialect
     carries = False
+    opened: list[exp.Expr] = []  # noqa: RUF012 - nobody adds to it
 
     def __init__(self, *, memory_limit: str | None = None, groups: int = 0, private: bool = False) -> None:
         check_sqlglot()

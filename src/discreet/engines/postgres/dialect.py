@@ -14,7 +14,7 @@ from pyarrow import types
 from sqlglot import exp
 from sqlglot.dialects.postgres import Postgres
 
-from discreet.engines.dialect import LookedUp, sql_type
+from discreet.engines.dialect import LookedUp, log_gamma, sql_type
 from discreet.errors import InputError
 from discreet.values.columns import WIDE
 
@@ -53,16 +53,6 @@ NUMBERS = {
     exp.DType.TIMESTAMP_MS: "TIMESTAMP",
 }
 LEAST_EXPONENT = -700  # EXP of less is an error here, and 0 elsewhere
-# ln Γ(x) for x from 1 on, which no server before 18 has: Stirling's series at x + 9, and back (error below 1e-11).
-LGAMMA = (
-    "(({y} - 0.5) * LN({y}) - {y} + 0.9189385332046727 + 1 / (12 * {y}) - 1 / (360 * POWER({y}, 3))"
-    " + 1 / (1260 * POWER({y}, 5)) - 1 / (1680 * POWER({y}, 7)) - LN({before}))"
-)
-
-
-def _lgamma(self: Any, each: exp.Expr) -> str:
-    x = f"CAST({self.sql(each.this)} AS DOUBLE PRECISION)"
-    return LGAMMA.format(y=f"({x} + 9)", before=" * ".join(f"({x} + {i})" for i in range(9)))
 
 
 def _exp(self: Any, each: exp.Exp) -> str:
@@ -126,7 +116,7 @@ class Dialect(Postgres):
         def anonymous_sql(self, expression: exp.Anonymous) -> str:
             ours = FUNCTIONS.get(expression.name)
             if expression.name.upper() == "LGAMMA":
-                return _lgamma(self, exp.Paren(this=expression.expressions[0]))
+                return log_gamma(f"CAST({self.sql(exp.Paren(this=expression.expressions[0]))} AS DOUBLE PRECISION)")
             sql: str = super().anonymous_sql(expression) if ours is None else self.sql(ours(expression.expressions))
             return sql
 

@@ -20,7 +20,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlglot import exp
 
-from discreet.engines.dialect import LookedUp, check_sqlglot, sql_type
+from discreet.engines.carried import carrying, needed, spoken_of
+from discreet.engines.dialect import check_sqlglot, sql_type
 from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.postgres.dialect import Dialect
@@ -95,6 +96,7 @@ class Postgres:
 
     dialect = Dialect
     carries = True
+    opened: list[exp.Expr] = []  # noqa: RUF012 - nobody adds to it
 
     def __init__(self, connection: psycopg.Connection[tuple[Any, ...]], tables: Mapping[str, tuple[str, str]]) -> None:
         check_sqlglot()
@@ -216,22 +218,9 @@ class Postgres:
 
     def _carrying(self, query: exp.Expr, known: Mapping[str, Relation]) -> exp.Expr:
         """A query with the relations in front of it that it is made of, in their order."""
-        wanted: set[str] = set()
-        waiting = [query]
-        while waiting:
-            names = (spoken_of(waiting.pop()) & (known.keys() | self._here)) - wanted
-            wanted |= names
-            waiting += [known[name].query for name in names if name in known]
-        found = query.copy()
-        carried = [_named(name, self._values(name), keep=False) for name in sorted(wanted - known.keys())]
-        carried += [_named(name, known[name].query.copy(), keep=known[name].keep) for name in known if name in wanted]
-        if carried:
-            own = found.args.get("with_")
-            every = [*carried, *(own.expressions if own is not None else ())]
-            found.set(
-                "with_", exp.With(expressions=every, recursive=bool(own is not None and own.args.get("recursive")))
-            )
-        return found
+        wanted = needed(query, known, self._here)
+        sent = {name: Relation(self._values(name), keep=False) for name in sorted(wanted - known.keys())}
+        return carrying(query, sent | {name: known[name] for name in known if name in wanted})
 
     def _values(self, name: str) -> exp.Expr:
         """Rows of this process, spelled out."""
@@ -257,13 +246,6 @@ class Postgres:
         return exp.select("*").from_(exp.Values(expressions=spelled, alias=alias))
 
 
-def spoken_of(query: exp.Expr) -> set[str]:
-    """The relations that a query speaks of, but for its own and those of a schema."""
-    own = {each.alias for each in query.find_all(exp.CTE)}
-    looked_up = {each.args["relation"] for each in query.find_all(LookedUp)}
-    return {table.name for table in query.find_all(exp.Table) if not table.db} - own | looked_up
-
-
 def check_name(name: str) -> None:
     """Raise for a name of which the server would silently cut off the end."""
     if len(name.encode()) > LONGEST:
@@ -271,8 +253,3 @@ def check_name(name: str) -> None:
             f"the name `{name[:40]}…` is longer than the {LONGEST} bytes that PostgreSQL allows",
             hint="choose a shorter one",
         )
-
-
-def _named(name: str, query: exp.Expr, *, keep: bool) -> exp.CTE:
-    alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
-    return exp.CTE(this=query, alias=alias, materialized=keep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.engines.spark.session import beside, started
+from discreet.engines.spark.engine import Spark
+from discreet.engines.spark.session import started
 
-__all__ = ["beside", "started"]
+__all__ = ["Spark", "started"]
