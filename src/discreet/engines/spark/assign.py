@@ -1,0 +1,98 @@
+"""Give rows their groups in Spark, by a plan made from counts alone.
+
+Rows of each value are ranked by chance (`chance.py`): one window over the rows of a value, or over some of them if there
+are many. A value and a rank are a place among all rows sorted by value, and the plan's runs say of every place its
+group: they are looked up in arrays that travel with the function, so that nothing is joined.
+Cost: one shuffle and sort by value. Memory of an executor: the plan's runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Window
+from pyspark.sql import functions as f
+from pyspark.sql import types as t
+
+from discreet.engines.spark.chance import AT_ONCE, words
+from discreet.engines.spark.source import quoted
+
+TOGETHER = 1 << 20  # rows of one value that are ranked by one task, about
+Ints = npt.NDArray[np.integer[Any]]
+CODE, CHANCE, BUCKET, RANK = "discreet code", "discreet chance", "discreet bucket", "discreet rank"
+
+
+def coded(domain: pa.Array) -> Any:
+    """A function of a column: the place of each value in its domain; a missing one has the last."""
+
+    def code(values: pa.Array) -> pa.Array:
+        return codes(values, domain)
+
+    return f.arrow_udf(code, t.IntegerType())
+
+
+def codes(values: pa.Array | pa.ChunkedArray, domain: pa.Array) -> pa.Array:
+    found = pc.index_in(values, value_set=domain.cast(values.type))
+    if (found.null_count or 0) > (values.null_count or 0):
+        raise ValueError("a value was read that is not among those that were counted")
+    return pc.fill_null(found, len(domain)).cast(pa.int32())
+
+
+def chance_of(key: bytes) -> Any:
+    """A function of a row's file and place: 64 bits that nobody can foretell."""
+
+    def chance(file: pa.Array, place: pa.Array) -> pa.Array:
+        at, found = place.to_numpy(zero_copy_only=False), np.empty(len(place), np.uint64)
+        dictionary = file.dictionary_encode()
+        which = dictionary.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        both = which << 40 | at // AT_ONCE
+        for each in np.unique(both):
+            here = both == each
+            name = dictionary.dictionary[int(each >> 40)].as_py()
+            found[here] = words(key, f"rank {name}", int(each & (1 << 40) - 1), AT_ONCE)[at[here] % AT_ONCE]
+        return pa.array(found.view(np.int64))
+
+    return f.arrow_udf(chance, t.LongType())
+
+
+def ranked(rows: Any, by: str, domain: pa.Array, counts: Ints, key: bytes) -> tuple[Any, Ints]:
+    """Rows with their value's code, a bucket of that and their rank there; and where each bucket begins among all rows.
+
+    Buckets are drawn, so that rows of a value that many hold are ranked by several tasks.
+    """
+    buckets = max(1, -(-int(counts.max()) // TOGETHER))
+    rows = rows.withColumns(
+        {
+            CODE: coded(domain)(f.col(quoted(by))),
+            CHANCE: chance_of(key)(f.col("file_name"), f.col("row_index")),
+        }
+    ).withColumn(BUCKET, f.pmod(f.col(quoted(CHANCE)), f.lit(buckets)).cast("int"))
+    sizes = np.asarray(counts, np.int64)
+    if buckets > 1:
+        sizes = np.zeros(counts.size * buckets, np.int64)
+        found = rows.groupBy(quoted(CODE), quoted(BUCKET)).count().toArrow()
+        at = found[CODE].to_numpy().astype(np.int64) * buckets + found[BUCKET].to_numpy()
+        sizes[at] = found["count"].to_numpy()
+    order = [f.col(quoted(CHANCE)), f.col("file_name"), f.col("row_index")]
+    window = Window.partitionBy(quoted(CODE), quoted(BUCKET)).orderBy(*order)
+    return rows.withColumn(RANK, f.row_number().over(window)), np.cumsum(sizes) - sizes
+
+
+def grouped(rows: Any, starts: Ints, values: int, runs: tuple[Ints, Ints, Ints], group: str) -> Any:
+    """Rows that are `ranked` with their group, from 0, by the runs of a plan: first places, groups, and steps."""
+    firsts, groups, steps = (np.asarray(each, np.int64) for each in runs)
+    buckets = starts.size // values
+
+    def placed(code: pa.Array, bucket: pa.Array, rank: pa.Array) -> pa.Array:
+        at = code.to_numpy(zero_copy_only=False).astype(np.int64) * buckets + bucket.to_numpy(zero_copy_only=False)
+        place = starts[at] + rank.to_numpy(zero_copy_only=False) - 1
+        run = np.searchsorted(firsts, place, side="right") - 1
+        return pa.array((groups[run] + steps[run] * (place - firsts[run])).astype(np.int32))
+
+    udf = f.arrow_udf(placed, t.IntegerType())
+    found = rows.withColumn(group, udf(*(f.col(quoted(name)) for name in (CODE, BUCKET, RANK))))
+    return found.drop(CODE, CHANCE, BUCKET, RANK, "file_name", "row_index")

@@ -1,0 +1,44 @@
+"""Count what lies in each cell of a table of Spark's, all columns in one pass; compiled loops over batches, then a sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+FULL = 1 << 22  # numbers that are kept before they are counted
+Ints = npt.NDArray[np.integer[Any]]
+
+
+def tallied(rows: Any, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> tuple[Ints, Ints]:
+    """Each whole number that `numbers` finds in the rows, and how often: of a batch, arrays of them."""
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        found, times, waiting, kept = np.zeros(0, np.int64), np.zeros(0, np.int64), [], 0
+        for batch in batches:
+            new = numbers(batch)
+            waiting += new
+            kept += sum(each.size for each in new)
+            if kept > FULL:
+                found, times = _together(found, times, waiting)
+                waiting, kept = [], 0
+        found, times = _together(found, times, waiting)
+        for start in range(0, max(found.size, 1), 1 << 16):
+            part = slice(start, start + (1 << 16))
+            yield pa.record_batch({"number": pa.array(found[part]), "n": pa.array(times[part])})
+
+    told = rows.mapInArrow(count, "number long, n long").groupBy("number").agg(f.sum("n").alias("n")).toArrow()
+    return told["number"].to_numpy(), told["n"].to_numpy()
+
+
+def _together(found: Ints, times: Ints, waiting: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Numbers that were counted before and others that wait, counted."""
+    if not waiting:
+        return found, times
+    new, again = np.unique(np.concatenate(waiting), return_counts=True)
+    both, at = np.unique(np.concatenate([found, new]), return_inverse=True)
+    return both, np.bincount(at, np.concatenate([times, again])).astype(np.int64)
