@@ -1,6 +1,7 @@
 """How often attackers are right on census tables, beside what prototypes reached; and whether they claim nothing.
 
     python bench/attacks.py [--tables OCC SAL] [--methods anatomize local cluster mondrian] [--rows 100000]
+    python bench/attacks.py --others --tables SAL --methods mondrian
     python bench/attacks.py --unrelated 200
 
 OCC and SAL (Xiao and Tao 2006, from the folder that `DISCREET_DATA` names) with all seven quasi-identifiers, l = 10:
@@ -8,6 +9,8 @@ the learner and who knows the population's model, in per cent of all people. Bot
 look, which several may share (`look`), and with the group of everybody told, as if each person's row had been
 recognised (`row`), which is what the prototypes did. With `cluster` rows are fully permuted, with `mondrian`
 generalized; `local` makes blind cuts, which leave one cell of such a table, and `fitted` is `local` with fitted ones.
+With --others, who knows the population's model learned it from as many people who are not in the table, and not from
+the truth by turns: the same figures show that turns give nobody's neighbours away. OCC has 100,000 people in all.
 With --unrelated, so many tables whose values go with nothing are published in several ways, and for every attack it is
 counted how often its interval holds the blind guesser's share: at least 94 % of them must.
 """
@@ -64,13 +67,17 @@ def policy(table: pa.Table, l: int = L, **method: Any) -> discreet.Policy:
     return discreet.Policy(quasi=quasi, sensitive=sensitive, guarantee={"l": l}, accept=ACCEPTED, **method)
 
 
-def census(name: str, rows: int) -> pa.Table:
+def census(name: str, rows: int, *, others: bool = False) -> tuple[pa.Table, pa.Table | None]:
+    """So many people, and as many others if they are wanted."""
     file, _ = TABLES[name]
     folder = os.environ.get("DISCREET_DATA")
     if folder is None:
         raise SystemExit("set DISCREET_DATA to the folder with the real tables")
     table = pq.read_table(Path(folder) / "census-anatomy" / f"{file}.parquet")
-    return table.take(np.sort(np.random.default_rng(2006).permutation(len(table))[:rows]))
+    order = np.random.default_rng(2006).permutation(len(table))
+    if rows * (1 + others) > order.size:
+        raise SystemExit(f"{name} has {order.size:,} people, which is too few: take fewer with --rows")
+    return table.take(np.sort(order[:rows])), table.take(order[rows : 2 * rows]) if others else None
 
 
 HEAD = (
@@ -80,12 +87,14 @@ HEAD = (
 KNOWN = {"look": "by look", "row": "row known"}
 
 
-def attacked(name: str, method: str, table: pa.Table, folder: Path) -> tuple[Success, ...]:
+def attacked(
+    name: str, method: str, table: pa.Table, folder: Path, others: pa.Table | None = None
+) -> tuple[Success, ...]:
     """Print how often both attackers are right of one release, as lines of a table."""
     rules = policy(table, **METHODS[method])
     release = discreet.publish(table, rules, to=folder / method, seed=SEED)
     told = grouped(discreet.read(table), rules, RandomSource(SEED)).astype(np.int64)
-    known = Given.read(release, truth=table)
+    known = Given.read(release, truth=table, population=others)
     made: list[Success] = []
     for knows, given in (("look", known), ("row", replace(known, groups=told))):
         found = run_attacks(release, given, ["learner", "population"])
@@ -199,6 +208,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=[*TABLES])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--others", action="store_true", help="learn the population from people not in the table")
     parser.add_argument("--unrelated", type=int, metavar="SEEDS", help="tables without a relation, instead")
     parser.add_argument("--attacks", nargs="+", metavar="NAME", help="these alone, on tables without a relation")
     parser.add_argument("--once", action="store_true", help="each of them for one way of publishing alone")
@@ -211,11 +221,11 @@ def main() -> None:
             unrelated(given.unrelated, given.size, given.attacks, once=given.once)
             return
         for name in given.tables:
-            table, start = census(name, given.rows), time.process_time()
+            (table, others), start = census(name, given.rows, others=given.others), time.process_time()
             print(f"{name}, {len(table):,} people\n\n{HEAD}", flush=True)
             for method in given.methods:
                 with tempfile.TemporaryDirectory() as folder:
-                    *_, last = attacked(name, method, table, Path(folder))
+                    *_, last = attacked(name, method, table, Path(folder), others)
             alone, frequent = last.without.share if last.without else 0.0, last.details["frequent"]
             least, most = PROTOTYPES[name][""]
             print(

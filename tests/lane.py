@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+# Two processes run side by side on two cores: threads of BLAS would only wait for each other, at full speed.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What Numba compiles is kept in the project, for the next run and for processes that tests start.
 COMPILED = os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "numba"))
 

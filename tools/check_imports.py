@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -54,30 +55,37 @@ def modules(source: Path) -> dict[str, Path]:
 
 def imports(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, bool]]:
     """The modules that a file imports, and whether it does so for types only."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    for level, module, names, for_types in statements(path.read_text(encoding="utf-8")):
+        home = package[: len(package) - level + 1] if level else []
+        source = ".".join([*home, *([module] if module else [])])
+        for each in names or (source,):
+            found = f"{source}.{each}"
+            yield (found if names and found in known else source), for_types
+
+
+@cache
+def statements(text: str) -> list[tuple[int, str, tuple[str, ...], bool]]:
+    """The imports of a module: how many packages up, from what, which names, and whether for types only."""
+    tree = ast.parse(text)
     for_types = {
         id(inner)
         for node in ast.walk(tree)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
         for inner in ast.walk(node)
     }
+    found: list[tuple[int, str, tuple[str, ...], bool]] = []
     for node in ast.walk(tree):
-        names: list[str] = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            found += [(0, alias.name, (), id(node) in for_types) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            home = (
-                name.split(".")[: len(name.split(".")) - node.level + (path.name == "__init__.py")]
-                if node.level
-                else []
-            )
-            module = ".".join([*home, *([node.module] if node.module else [])])
-            names = [f"{module}.{alias.name}" for alias in node.names]
-            names = [found if found in known else module for found in names]
+            names = tuple(alias.name for alias in node.names)
+            found.append((node.level, node.module or "", names, id(node) in for_types))
         elif isinstance(node, ast.Call) and "import_module" in ast.dump(node.func) and node.args:
-            names = [node.args[0].value] if isinstance(node.args[0], ast.Constant) else []
-        for found in names:
-            yield found, id(node) in for_types
+            [first, *_] = node.args
+            if isinstance(first, ast.Constant):
+                found.append((0, str(first.value), (), id(node) in for_types))
+    return found
 
 
 def layer(module: str) -> str:

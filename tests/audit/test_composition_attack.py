@@ -100,6 +100,24 @@ def test_what_it_needs(crowd, tmp_path):
     assert "have no quasi-identifier in common" in found.why
 
 
+def test_releases_of_other_people_are_noticed(crowd, tmp_path):
+    table, releases = crowd
+    [found] = discreet.attack(releases[0], "composition", truth=table, others=releases[1:])
+    assert not any("accounts for" in note for note in found.notes)
+    shift = np.arange(1_500, 4_500)  # half of these look like somebody of the crowd
+    [half] = published(pa.table({"look": shift, "ill": table["ill"]}), tmp_path / "half", 1, guarantee={"l": 10})
+    [found] = discreet.attack(releases[0], "composition", truth=table, others=[releases[1], half])
+    [note] = [note for note in found.notes if "accounts for" in note]
+    assert note.startswith("`0` accounts for 50.0% of the release")
+    [ill] = published(pa.table({"look": table["look"], "ill": ["x", "y"] * 1_500}), tmp_path / "ill", 1)
+    [found] = discreet.attack(releases[0], "composition", truth=table, others=[ill])
+    assert isinstance(found, Failed)
+    assert found.why.startswith("nobody of the release is in any of the others")
+    sliced = published(table, tmp_path / "full", 1, publication="full_permutation")
+    [found] = discreet.attack(releases[0], "composition", truth=table, others=sliced)
+    assert not any("accounts for" in note for note in getattr(found, "notes", ())), "of columns by themselves, too"
+
+
 def test_people_who_are_in_no_release(crowd):
     table, releases = crowd
     strangers = pa.table({"look": np.arange(5_000, 5_100), "ill": ["a"] * 100})

@@ -1,4 +1,4 @@
-"""Law: the engine changes nothing. What a release in PostgreSQL answers is what its files answer."""
+"""Law: the engine changes nothing. What a release in PostgreSQL or Spark answers is what its files answer."""
 
 from __future__ import annotations
 
@@ -24,6 +24,23 @@ def test_the_engine_changes_nothing(server, seed):
     with (
         case.released() as release,
         discreet.load(release, server.url(), name=f"law_{uuid4().hex}") as there,
+        Session(release, accelerate=False) as here,
+    ):
+        for question in questions:
+            found, expected = there.ask(question.sql), here.ask(question.sql)
+            assert alike(found, expected), (question.sql, found.rows(), expected.rows())
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("seed", range(3))
+def test_spark_changes_nothing(spark, seed):
+    """Fewer questions than of PostgreSQL: each takes Spark about a second."""
+    rng = Random(seed)  # noqa: S311
+    case = random_case(rng, KINDS)
+    questions = [random_question(rng, case.quasi, case.sensitive, keys=i % 2 == 1) for i in range(3)]
+    with (
+        case.released() as release,
+        discreet.open_release(release.path, engine=spark) as there,
         Session(release, accelerate=False) as here,
     ):
         for question in questions:

@@ -171,6 +171,11 @@ FAULTS = {
         "UPDATE t SET value = 'nowhere' WHERE \"column\" = 'town' AND value = (SELECT MIN(value) FROM t WHERE \"column\" = 'town')",
         "has others in `labels`",
     ),
+    "a quote more in each value": (
+        "labels",
+        "UPDATE t SET value = CONCAT(value, '\"') WHERE \"column\" = 'town'",
+        "has others in `labels`",
+    ),
     "fewer values of a set": (
         "labels",
         "DELETE FROM t WHERE \"column\" = 'town' AND rowid = (SELECT MIN(rowid) FROM t WHERE label LIKE '[%,%]')",

@@ -226,6 +226,8 @@ FAULTS = [
     Fault("a missing value", lambda f: f.rows("st", counted(1, {"a": 1, "b": 2, None: 1})), "groups"),
     Fault("a missing count", lambda f: f.rows("st", counted(1, {"a": 1, "b": 1, "c": 2, "d": None})), "groups"),
     Fault("a row too few", lambda f: f.rows("qit", lambda rows: rows[1:]), "groups"),
+    Fault("no rows at all", lambda f: f.rows("qit", lambda _: []), "groups"),
+    Fault("no values at all", lambda f: f.rows("st", lambda _: []), {"groups", K, L, DISTINCT}),
     Fault("a group without values", lambda f: f.rows("st", lambda rows: [r for r in rows if r["group"] < 3]), "groups"),
     Fault("values of no group", lambda f: f.rows("st", counted(4, {"a": 2, "b": 1, "c": 1})), "groups"),
     Fault("groups with a gap", lambda f: both(f, regrouped({1: 1, 2: 2, 3: 4})), "groups"),

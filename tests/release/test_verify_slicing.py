@@ -59,6 +59,8 @@ FAULTS = {
     "a row moved to another group": (lambda f: f.rows("block_2", changed("group", 2)), {"blocks", "groups"}),
     "a row twice": (lambda f: f.rows("block_1", lambda rows: [*rows, rows[0]]), {"blocks"}),
     "a row less": (lambda f: f.rows("block_2", lambda rows: rows[1:]), {"blocks", "groups"}),
+    "a block without rows": (lambda f: f.rows("block_2", lambda _: []), {"blocks", "groups"}),
+    "the first block without rows": (lambda f: f.rows("block_1", lambda _: []), {"blocks", "groups"}),
     "rows in the order of the source": (lambda f: f.rows("block_2", lambda rows: rows[::-1], sort=False), {"order"}),
     "a value too often": (
         lambda f: f.rows("st", lambda rows: [{**rows[0], "count": 2}, *rows[2:]]),

@@ -11,7 +11,7 @@ from pycanon import anonymity
 
 from discreet.errors import InputError
 from discreet.risk.held import Held, told
-from discreet.risk.population import estimate, inverse
+from discreet.risk.population import alike, estimate, inverse
 from discreet.risk.risks import measure
 from discreet.risk.sizes import THRESHOLDS, prosecutor
 from discreet.table.people import people as invented
@@ -113,6 +113,12 @@ def test_uniques_of_a_population_are_found(population, share, model):
         assert found.model == model
         assert unique * 2 / 3 < found.count < unique * 4 / 3
         assert found.of_records == pytest.approx(found.count / looks.size)
+        assert 0 < found.low <= found.count <= found.high <= np.count_nonzero(sizes == 1) / share
+
+
+def test_look_alikes_are_counted_by_hand():
+    """Of 10 people in 100, 4 alone and 3 in twos: 4 x 0.1 of 4 x 0.1 + 2 x 0.9 x 3 are alone, of 40."""
+    assert alike(np.array([1, 2]), np.array([4, 3]), 100) == pytest.approx(40 * 0.4 / (0.4 + 5.4))
 
 
 @pytest.mark.parametrize(

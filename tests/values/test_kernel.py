@@ -109,6 +109,28 @@ def test_a_number_too_large_for_its_width_is_left_to_compiled_code():
     assert sums.tolist() == [1, 2**31 - 1, 2**32]
 
 
+@kernel
+def summed_aside(numbers, scratch):
+    sums, _ = scratch
+    for i in range(numbers.size):
+        sums[0] += numbers[i]
+        sums[1] = add(numbers[i], numbers[i])
+
+
+def test_arrays_inside_tuples_are_as_they_were_too():
+    large, sums = np.array([1, 2**31 - 1], np.int32), np.zeros(2, np.int64)
+    with plainly():
+        summed_aside(large, (sums, (sums,)))
+    assert sums.tolist() == [2**31, 2**32 - 2]
+
+
+@pytest.mark.usefixtures("patient")
+def test_long_arrays_inside_tuples_are_not_left_to_python():
+    made, compiled = counted(summed_aside)
+    made(np.arange(3), (np.zeros(kernels.SMALL + 1, np.int64), ()))
+    assert compiled() == 1
+
+
 def test_words_may_begin_anew():
     made = kernel_with(wraps=True)(add.py_func)
     with plainly():

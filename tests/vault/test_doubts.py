@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from discreet import Policy, Vault, publish
-from discreet.errors import DiscreetWarning, PolicyError, UnacceptedError
+from discreet.errors import DiscreetWarning, PolicyError, ReleaseError, UnacceptedError
+from discreet.vault.store.kept import Members, packed_rows, unpacked_rows
 from vault.steward import dump, inspect
 
 QUASI = ("age", "code")
@@ -170,3 +171,60 @@ def test_a_vault_of_before_goes_on_once_it_is_accepted_that_it_looks(tmp_path):
             vault.release(tmp_path / "release")
         vault.accept("looks", "as it always did")
         assert vault.release(tmp_path / "release", strict=True).warnings[0].reason == "as it always did"
+
+
+def test_later_releases_are_judged_by_all_rows(tmp_path):
+    """What is kept of rows that were shown is what the rows themselves say, however often it was added to."""
+    with Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "drop": "rest", "accept": LOOKS})) as vault:
+        for number in range(3):
+            vault.append(table(1_000, start=5_000 * number))
+            vault.release(tmp_path / f"{number}")
+        vault.append(table(500, start=50_000, code=told))
+        schema = vault._schema()
+        kept = vault._store(schema).members()
+        vault._database.run("DELETE FROM meta WHERE key LIKE 'rows first shown in %'")
+        read = vault._store(schema).members()
+        assert len(read.nodes) == 3_500
+        for found, expected in zip(kept, read, strict=True):
+            assert np.array_equal(found, expected, equal_nan=True)
+        vault.release(tmp_path / "3")
+        again = vault._store(schema)
+        assert len(again._members[0]) == 1  # a vault that kept nothing keeps all rows at its next release
+        assert np.array_equal(again.members().nodes, read.nodes)
+
+
+def test_rows_of_a_release_that_was_not_made_are_not_kept(tmp_path):
+    with Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "drop": "rest", "accept": LOOKS})) as vault:
+        vault.append(table(1_000))
+        vault.release(tmp_path / "0")
+        vault.append(table(1_000, start=5_000))
+        with mock.patch("discreet.release.write.reveal", side_effect=OSError(28, "full")), pytest.raises(ReleaseError):
+            vault.release(tmp_path / "1")
+        assert vault._database.meta("rows first shown in 1") is not None
+        assert vault._database.meta("rows first shown in 2") is None
+        assert len(vault._store(vault._schema()).members().nodes) == 2_000
+
+
+def test_groups_that_change_keep_no_rows(tmp_path):
+    accept = {**LOOKS, "insert": "to be compared"}
+    rules = Policy(**{**PLAIN, "drop": "rest", "accept": accept, "options": {"growth": "insert"}})
+    with Vault.create(tmp_path / "vault", rules) as vault:
+        vault.append(table(1_000))
+        vault.release(tmp_path / "0")
+        assert vault._database.meta("rows first shown in 1") is None
+
+
+@pytest.mark.parametrize(
+    "column", [[0.0, 5.0], [-0.0, 1.0], [np.nan, 3.0], [0.5, -7.0], [-(2.0**60), 2.0**60], [300.0, -1.0]]
+)
+def test_kept_rows_are_the_rows(column):
+    points = np.array([column, [1.0, 2.0]]).T
+    rows = Members(np.array([3, 2**40]), points, np.array([0, 200]))
+    found, since = unpacked_rows(packed_rows(rows, 4))
+    assert since == 4
+    assert found.points.tobytes() == points.tobytes()
+    assert (found.nodes.tolist(), found.sensitive.tolist()) == ([3, 2**40], [0, 200])
+    nobody = Members(np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros(0, np.int64))
+    assert unpacked_rows(packed_rows(nobody, 1))[0].points.shape == (0, 2)
+    with mock.patch("discreet.vault.store.kept.MOST", 10):
+        assert packed_rows(rows, 4) is None

@@ -43,7 +43,7 @@ def grown(place, l, *, start, step, values, top, seed=0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("l", range(2, 11))
+@pytest.mark.parametrize("l", [2, 3, 4, 6, 10])
 def test_nobody_misses_a_release(tmp_path, l):
     """When regions let their rows go one by one, here 30 people missed a release at l = 2, and 57 at l = 3."""
     arrivals, folders, _ = grown(tmp_path, l, start=400, step=10 * l + 1, values=max(14, 3 * l), top=0.6 / l)

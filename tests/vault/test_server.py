@@ -1,15 +1,31 @@
 """A vault in a server: it releases what a file would, stewards wait for each other, and others see nothing."""
 
+from contextlib import closing, suppress
 from threading import Thread
+from time import sleep
 from uuid import uuid4
 
 import pyarrow.parquet as pq
 import pytest
+from sqlglot import exp, parse_one
 
 import discreet
 from discreet import Vault
-from discreet.errors import DiscreetError, GuaranteeError, InputError, PolicyError, VaultError
+from discreet.engines import Address
+from discreet.engines.postgres import ledger
+from discreet.engines.postgres.engine import connected
+from discreet.errors import (
+    DiscreetError,
+    EngineError,
+    GuaranteeError,
+    InputError,
+    InternalError,
+    PolicyError,
+    VaultError,
+)
 from discreet.vault import recover
+from discreet.vault.store import store as statements
+from discreet.vault.store.server import written
 from vault.kills import die, died
 from vault.steward import ILLS, TOWNS, dump, inspect, left_in, people, policy
 
@@ -87,6 +103,115 @@ def test_who_comes_second_waits_and_who_looks_does_not(place, monkeypatch):
         vault.append(people(20, start=5_000))
 
 
+def test_who_looks_while_somebody_releases_does_not_wait(place, monkeypatch):
+    url, folder = place
+    monkeypatch.setitem(ledger.SETTINGS, "lock_timeout", "1h")  # the test would not end
+    seen = []
+
+    def look(step):
+        if step == "auditing":  # the release is begun, and noted as that
+            with Vault.open(url) as other:
+                seen.append(len(other.status().releases))
+
+    with Vault.open(url) as vault:
+        vault.release(folder / "2", progress=look)
+    assert seen == [1]
+
+
+def in_thread(act):
+    """What another thread comes to: an error, or None."""
+    found = []
+
+    def run():
+        try:
+            found.append(act())
+        except DiscreetError as error:
+            found.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    return found[0]
+
+
+def test_a_vault_is_for_the_thread_that_opened_it(place, monkeypatch):
+    """Two threads would share the lock, and write in one transaction: each would commit half of what the other does."""
+    url, _ = place
+    grown, told = discreet.vault.vault.grown, []
+    with Vault.open(url) as vault:
+
+        def meanwhile(*given):
+            told.extend(in_thread(act) for act in (vault.status, lambda: vault.append(people(20, start=5_000))))
+            return grown(*given)
+
+        monkeypatch.setattr("discreet.vault.vault.grown", meanwhile)
+        vault.append(people(20, start=9_000))
+    assert [type(error) for error in told] == [VaultError, VaultError]
+    assert all("thread and the process that opened it" in str(error) for error in told)
+    with Vault.open(url) as vault:
+        assert (vault.status().rows, vault.status().appends) == (140, 3)
+    inspect(url)
+
+
+def test_a_connection_that_a_pool_hands_on_is_refused(place):
+    """If others have our session, they have our lock; if we have another one, we have none."""
+    address = Address.of(place[0])
+    with closing(connected(address.url, write=True)) as session, closing(connected(address.url, write=True)) as another:
+        one, other = (ledger.Ledger(address, session) for _ in range(2))
+        assert one.lock()
+        with pytest.raises(EngineError, match="the connection is a pool's"):
+            other.lock()
+        one._connection = another
+        with pytest.raises(EngineError, match="the connection is a pool's"):
+            one.begin()
+        one._connection = session
+        one.unlock()
+        assert other.lock(wait=False)
+
+
+def test_what_the_server_undid_is_not_taken_for_done(place):
+    with closing(ledger.opened(Address.of(place[0]))) as one:
+        one.begin()
+        with pytest.raises(InternalError, match="inside another"):
+            one.begin()
+        with suppress(EngineError):
+            one.run("INSERT INTO nowhere VALUES (1)")
+        with pytest.raises(InternalError, match="undone by the server"):
+            one.commit()
+
+
+def test_a_release_may_take_longer_than_a_session_may_idle(place):
+    url, folder = place
+    url = url.replace("#", "?options=-c%20idle_session_timeout%3D200#")
+    with Vault.open(url) as vault:
+        vault.release(folder / "2", progress=lambda _: sleep(0.3))
+        assert len(vault.status().releases) == 2
+
+
+def test_rows_do_not_reach_the_log_of_a_server_that_stops_at_one(url, server):
+    """It quotes the line that it was at, as when it ends the session, unless that is binary."""
+    Vault.create(url, policy()).close()
+    name, secret, log = url.partition("#")[2], uuid4().hex, server.folder / "log"
+    server.run(
+        f"CREATE FUNCTION {name}.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'stop at {name}'; END $$",
+        f"CREATE TRIGGER stop BEFORE INSERT ON {name}.people FOR EACH ROW EXECUTE FUNCTION {name}.stop()",
+        database="tests",
+    )
+    with closing(ledger.opened(Address.of(url))) as one, pytest.raises(EngineError):
+        one.run_many("INSERT INTO people VALUES (?, ?, ?)", [(1, 1, secret)])
+    assert f"stop at {name}" in log.read_text()
+    assert secret not in log.read_text()
+
+
+def test_older_servers_can_read_every_statement():
+    """Before PostgreSQL 16, a query inside FROM must have a name."""
+    texts = [text for name, text in vars(statements).items() if name.isupper() and "SELECT" in str(text)]
+    assert len(texts) > 5
+    for text in texts:
+        found = parse_one(written(text).replace("?", "NULL"), dialect="postgres").find_all(exp.Subquery)
+        assert all(each.alias for each in found if isinstance(each.parent, exp.From | exp.Join)), text
+
+
 REFUSED = {
     "a column that is not there": (people(20, start=9_000).drop_columns(["town"]), PolicyError, "no column `town`"),
     "another type": (people(20, start=9_000, age=["424242"] * 20), InputError, "expected int64 as in the vault"),
@@ -141,6 +266,8 @@ def test_what_is_no_vault(url, one_database, server):
     server.run(f"CREATE TABLE {name}.meta (key text, number bigint, word text, content bytea)", database="tests")
     with pytest.raises(VaultError, match="its tables were not made by discreet"):
         Vault.open(url)
+    with pytest.raises(InputError, match="cannot be the name of a schema"):  # it would be that of the user
+        Vault.create(f"{one_database}#$user", policy())
     with pytest.raises(VaultError, match="no server answers there"):
         Vault.open("postgresql://127.0.0.1:1/nowhere#vault")
     assert "correct" not in repr(discreet.engines.Address.of(url))
@@ -151,11 +278,17 @@ def test_a_vault_of_another_version_or_policy(place, server):
     server.run(f"UPDATE {name}.meta SET number = 99 WHERE key = 'version'", database="tests")
     with pytest.raises(VaultError, match="a vault of version 99"):
         Vault.open(url)
+    server.run(f"UPDATE {name}.meta SET number = NULL WHERE key = 'version'", database="tests")
+    with pytest.raises(VaultError, match="a vault of version None"):
+        Vault.open(url)
     server.run(
         f"UPDATE {name}.meta SET number = 2 WHERE key = 'version'",
         f"UPDATE {name}.meta SET word = replace(word, '3', '2') WHERE key = 'policy'",
         database="tests",
     )
+    with pytest.raises(VaultError, match="was changed since it was made"):
+        Vault.open(url)
+    server.run(f"DELETE FROM {name}.meta WHERE key = 'policy'", database="tests")
     with pytest.raises(VaultError, match="was changed since it was made"):
         Vault.open(url)
 
@@ -186,6 +319,18 @@ def test_a_vault_is_its_owners_alone(place, server):
         with pytest.raises(VaultError, match=f"`{stranger}` may read or change"):
             Vault.open(own)
         server.run(f"REVOKE {right} FROM {stranger}", database="tests")
+    made = f"CREATE FUNCTION own_{mark}.lower(bigint) RETURNS text LANGUAGE sql RETURN 'x'"
+    gone = f"DROP FUNCTION own_{mark}.lower(bigint)"
+    for act, undo in (
+        (f"ALTER TABLE own_{mark}.people OWNER TO {stranger}", f"ALTER TABLE own_{mark}.people OWNER TO {owners}"),
+        (f"ALTER SCHEMA own_{mark} OWNER TO {stranger}", f"ALTER SCHEMA own_{mark} OWNER TO {owners}"),
+        (f"{made}; ALTER FUNCTION own_{mark}.lower(bigint) OWNER TO {stranger}", gone),
+    ):
+        server.run(act, database="tests")
+        with pytest.raises(VaultError, match=f"`{stranger}` may read or change|not yours"):
+            Vault.open(own)
+        server.run(undo, database="tests")
+    Vault.open(own).close()
     server.run(f"GRANT SELECT ON own_{mark}.rows TO PUBLIC", database="tests")
     with pytest.raises(VaultError, match="`PUBLIC` may read or change"):
         Vault.open(own)

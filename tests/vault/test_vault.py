@@ -128,7 +128,7 @@ def test_released_boxes_are_those_of_the_groups(place):
         store, schema = vault._store(vault._schema()), vault._schema()
         towns, ills = store.values(1, schema.field("town").type).to_pylist(), store.values(-1, pa.string()).to_pylist()
         held = Counter()
-        for leaf in store.released():
+        for leaf in map(store.leaf, store.released().nodes):
             ends = [None if np.isnan(end) else end for at in (0, 2) for end in (leaf.box.lows[at], leaf.box.highs[at])]
             codes = frozenset(towns[code] for code in range(len(towns)) if leaf.box.sets[1] >> code & 1)
             values = tuple(sorted((ills[code], int(leaf.counts[code])) for code in np.flatnonzero(leaf.counts)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
@@ -19,7 +20,8 @@ from discreet.answer.limits import memory_of
 from discreet.answer.matches import Counted, Matches
 from discreet.answer.matches.of_release import OfRelease
 from discreet.answer.occurring import Occurring
-from discreet.answer.plan.base_tables import Layout, base, describe, ends, needed
+from discreet.answer.plan.base_tables import Layout, Statistics, base, describe, ends, needed
+from discreet.answer.plan.kept import looked_up
 from discreet.answer.prepared import Asking, Hurry, Prepared
 from discreet.answer.question.own import Own
 from discreet.engines.engine import Relation
@@ -51,7 +53,7 @@ class Sealed:
             if any(resource.name == "labels" for resource in release.manifest.resources):
                 relations["labels"] = exp.select("*").from_(named("labels file"))
             self._base = base(relations)
-            self.statistics = describe(self.engine, self._base, promise)
+            self.statistics = self._described()
             self.matches = OfRelease(promise, self.statistics.types, self._ends)
             self.accelerator: Choice | None = None
             if accelerate is not False and release.in_files:
@@ -59,6 +61,12 @@ class Sealed:
         except BaseException:
             self.engine.close()
             raise
+
+    def _described(self) -> Statistics:
+        found, there = describe(self.engine, self._base, self.promise), self.release.beside
+        if "signature_arrays" not in there:
+            return found
+        return replace(found, kept=looked_up(self.engine, sums="signature_sums" in there))
 
     def close(self) -> None:
         with self.lock:

@@ -3,14 +3,15 @@
 All that a release shows came from its table, so the table accounts for every row of it: by the quasi-identifiers of
 whole rows where these are shown, else by those of each column that is, and by the sensitive values in any case. Rows of
 the table that were withheld or suppressed do not matter. Where rows and the values of their groups are shown, each
-person who looks like a row must also hold a value of such a row's group.
+person who looks like a row must also hold a value of such a row's group. Another release that is said to be of the same
+people is held against it in the same way: by rows or columns that both show, and by all sensitive values.
 Cost: one sort of the rows of both, and rows x values of their groups.
 Claim: the_table_that_was_published_belongs — it accounts for all of its release, and a shuffled one does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +85,26 @@ def check_belongs(release: Release, truth: pa.Table) -> Belongs:
             hint="name the table that this release was made of, as it was then",
         )
     return found
+
+
+def in_common(release: Release, other: Release, quasi: Sequence[str]) -> float:
+    """The share of a release that another accounts for, by quasi-identifiers that both show and by all values."""
+    mine, theirs = read_tables(release), read_tables(other)
+    values = _of_values(mine, _listed(theirs))
+    if all(layout_of(each.promise).matching == "counted" for each in (release, other)):
+        found = looks(mine, theirs.qit, tuple(quasi))
+        rows, others = np.split(found, [len(mine.qit)])
+        size = int(found.max(initial=-1)) + 1
+        both = np.minimum(np.bincount(rows, minlength=size), np.bincount(others[others >= 0], minlength=size))
+        return min(values, int(both.sum())) / release.promise.rows
+    columns = [_shared(mine.qit[name], theirs.qit[name]) for name in quasi]
+    return min([values, *columns]) / release.promise.rows
+
+
+def _listed(tables: Tables) -> pa.ChunkedArray:
+    """Every sensitive value as often as it is held."""
+    times = np.asarray(tables.st["n"].cast(pa.int64()))
+    return tables.st["value"].take(pa.array(np.repeat(np.arange(times.size), times)))
 
 
 def _shared(shown: pa.ChunkedArray, held: pa.ChunkedArray) -> int:

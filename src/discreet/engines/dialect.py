@@ -7,6 +7,8 @@ stands in it as that. What is left is here:
     IS_FINITE(x)           whether a float is a number, and not an infinite one
     EPOCH_US(x)            the microseconds of a timestamp since 1970, or of a time since midnight
     EPOCH_NS(x)            the nanoseconds of a timestamp since 1970
+    AT_MOST(values, x)     how many values of an array in ascending order are not above x
+    EQUAL_TO(values, x)    how many values of an array are x
 
 and a node that no text is read as: `LookedUp`, a column of the one row of a relation that has certain keys.
 """
@@ -24,7 +26,7 @@ LGAMMA = (
     "(({y} - 0.5) * LN({y}) - {y} + 0.9189385332046727 + 1 / (12 * {y}) - 1 / (360 * POWER({y}, 3))"
     " + 1 / (1260 * POWER({y}, 5)) - 1 / (1680 * POWER({y}, 7)) - LN({before}))"
 )
-FUNCTIONS = ("FINGERPRINT", "IS_FINITE", "EPOCH_US", "EPOCH_NS")
+FUNCTIONS = ("FINGERPRINT", "IS_FINITE", "EPOCH_US", "EPOCH_NS", "AT_MOST", "EQUAL_TO")
 
 
 def check_sqlglot() -> None:

@@ -50,8 +50,9 @@ def labels_file(boxes: Boxes) -> Sequence[FileToWrite]:
 
 def _rows(groups: Groups, names: Sequence[str]) -> pa.RecordBatchReader:
     """As many rows as each group has of each value, with the group's box on each, some at a time."""
-    counts, boxes = groups.counts().combine_chunks(), groups.boxes.columns()
+    boxes, counts = [_once(column) for column in groups.boxes.columns()], groups.counts()
     group, value, count = counts.column_names
+    counts = counts.set_column(1, value, _once(counts[value].combine_chunks())).combine_chunks()
     types = [*(column.type for column in boxes), counts[group].type, counts[value].type]
 
     def batches() -> Iterator[pa.RecordBatch]:
@@ -63,6 +64,11 @@ def _rows(groups: Groups, names: Sequence[str]) -> pa.RecordBatchReader:
             yield pa.RecordBatch.from_arrays(columns, names=[*names, group, value])
 
     return pa.RecordBatchReader.from_batches(pa.schema(zip((*names, group, value), types, strict=True)), batches())
+
+
+def _once(column: pa.Array) -> pa.Array:
+    """A column in which each text stands once, so that rows take the place of a text and not the text."""
+    return column.dictionary_encode() if pa.types.is_string(column.type) else column
 
 
 def _groups(draft: Draft) -> Groups:

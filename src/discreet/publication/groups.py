@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -98,7 +99,7 @@ class Extents:
     def columns(self) -> Iterator[pa.Array]:
         """The columns that show it, one row per group."""
         if self.axis.labelled:
-            yield pa.array(self._labels(), pa.string())
+            yield pa.array(self._labels, pa.string())
             return
         domain, levels = self.axis.codes.domain, self.axis.levels
         anything = np.zeros(self.absent.size, np.bool_)
@@ -118,6 +119,7 @@ class Extents:
             pa.array(starts[self.level] + self.node, mask=self.only_missing)
         )
 
+    @cached_property
     def _labels(self) -> list[str | None]:
         if self.axis.levels is None:
             return [None if only else text for only, text in zip(self.only_missing, self._texts(), strict=True)]
@@ -126,20 +128,40 @@ class Extents:
         return [None if only else labels[level][node] for only, level, node in pairs]
 
     def _texts(self) -> Iterator[str]:
-        values = [str(text) for text in self.axis.codes.domain.cast(pa.string()).to_pylist()]
+        values = [json.dumps(text, ensure_ascii=False) for text in self._values]
         known = dict[tuple[bytes, bool], str]()  # many groups hold the same
         for codes, missing in zip(self.sets, self.absent.tolist(), strict=True):
             held = codes.tobytes(), missing
             if held not in known:
-                named: list[str | None] = [values[code] for code in codes]
-                known[held] = json.dumps([*named, *([None] if missing else [])], ensure_ascii=False)
+                named = [values[code] for code in codes.tolist()]
+                known[held] = f"[{', '.join([*named, 'null'] if missing else named)}]"
             yield known[held]
 
-    def meanings(self) -> Iterator[tuple[str, str | None]]:
-        """Each label that is shown, with each value it stands for."""
+    @property
+    def _values(self) -> list[str]:
+        return [str(text) for text in self.axis.codes.domain.cast(pa.string()).to_pylist()]
+
+    def meanings(self) -> tuple[pa.Array, pa.Array]:
+        """Each label that is shown, ascending, beside each value it stands for, ascending, a missing one last."""
+        if self.axis.levels is not None:
+            rows = sorted(set(self._of_levels()), key=lambda row: (row[0], row[1] is None, row[1] or ""))
+            return pa.array([row[0] for row in rows], pa.string()), pa.array([row[1] for row in rows], pa.string())
+        values = self._values
+        held = zip(self._labels, self.sets, self.absent.tolist(), strict=True)
+        sets = {label: (codes, absent) for label, codes, absent in held if label is not None}
+        labels, order = sorted(sets), sorted(range(len(values)), key=values.__getitem__)
+        rank = np.empty(len(values) + 1, np.int64)
+        rank[[*order, len(values)]] = np.arange(len(values) + 1)
+        none = np.array([len(values)], np.int32)
+        codes = [part for label in labels for part in (sets[label][0], none[: sets[label][1]])]
+        widths = [sets[label][0].size + sets[label][1] for label in labels]
+        of_label = np.repeat(np.arange(len(labels)), widths)
+        keys = np.sort(of_label * rank.size + rank[np.concatenate([none[:0], *codes])])
+        told = pa.array([*(values[at] for at in order), None], pa.string())
+        return pa.array(labels, pa.string()).take(pa.array(of_label)), told.take(pa.array(keys % rank.size))
+
+    def _of_levels(self) -> Iterator[tuple[str, str | None]]:
         if self.axis.levels is None:
-            for text in {label for label in self._labels() if label is not None}:
-                yield from ((text, value) for value in json.loads(text))
             return
         root = len(self.axis.levels.nodes) - 1
         shown = ~self.only_missing
@@ -206,11 +228,12 @@ class Boxes:
 
     def labels(self) -> pa.Table:
         """Which values each label stands for, sorted."""
-        rows = sorted(
-            {(e.axis.name, *pair) for e in self.extents if e.axis.labelled for pair in e.meanings()},
-            key=lambda row: (row[0], row[1], row[2] is None, row[2] or ""),
-        )
-        return pa.table({name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(LABELS)})
+        parts = []
+        for extents in sorted((each for each in self.extents if each.axis.labelled), key=lambda each: each.axis.name):
+            labels, values = extents.meanings()
+            names = pa.repeat(extents.axis.name, len(labels))
+            parts.append(pa.table(dict(zip(LABELS, (names, labels, values), strict=True))))
+        return pa.concat_tables(parts).combine_chunks()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """What a release in a server has beside its tables, so that no question has to compute it anew.
 
 Which groups hold the same values, and which values these are (`signatures` and `signature_values` of
-`answer/plan/base_tables.py`): made of the tables when these are, and of nothing else.
+`answer/plan/base_tables.py`), and these values in order and added up (`answer/plan/kept.py`): made of the tables when
+these are, and of nothing else.
 """
 
 from __future__ import annotations
@@ -17,14 +18,18 @@ from discreet.release.layouts import layout_of
 from discreet.release.manifest import Manifest
 
 if TYPE_CHECKING:
+    from discreet.engines.postgres import Postgres
     from discreet.engines.postgres.store import Stored
 
 BESIDE = {"signatures": "discreet_signatures", "signature_values": "discreet_signature_values"}
+KEPT = {"signature_arrays": "discreet_signature_arrays", "signature_sums": "discreet_signature_sums"}
 
 
 def prepare(connection: Any, schema: str, manifest: Manifest) -> None:
     """Lay down beside the tables what every question would compute of them anew: groups with the same values."""
     from discreet.answer.plan.base_tables import base, describe, made_of
+    from discreet.answer.plan.kept import looked_up, made
+    from discreet.answer.plan.sql import piece
 
     promise = manifest.discreet
     relations = base(layout_of(promise).relations(promise))
@@ -33,16 +38,28 @@ def prepare(connection: Any, schema: str, manifest: Manifest) -> None:
     engine = session_in(connection, tables_of(schema, manifest))
     for name, relation in relations.items():
         engine.load(name, relation.query, keep=relation.keep)
-    for name, relation in made_of(describe(engine, relations, promise)).items():
+    statistics = describe(engine, relations, promise)
+    for name, relation in made_of(statistics).items():
         if name in BESIDE:
             engine.create(schema, BESIDE[name], relation.query)
         else:
             engine.keep(name, relation.query)
+    engine = _session(connection, schema, manifest, BESIDE.values())
+    queries = made(engine, statistics.types[promise.sensitive])
+    for name, query in queries.items():
+        engine.create(schema, KEPT[name], query)
+    if queries:
+        kept = looked_up(engine, sums="signature_sums" in queries)
+        tables = {KEPT[name]: "signature" for name in queries} if kept.own else {BESIDE["signatures"]: "grp"}
+        for table, group in tables.items():
+            engine.count(schema, table, piece(kept.first(group)))
 
 
 def prepared(schema: str, tables: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Such tables of a schema, by the names that questions have for them."""
-    return {name: (schema, table) for name, table in BESIDE.items() if {*BESIDE.values()} <= {*tables}}
+    """Such tables of a schema, by the names that questions have for them; older releases have fewer, or none."""
+    if not {*BESIDE.values()} <= {*tables}:
+        return {}
+    return {name: (schema, table) for name, table in {**BESIDE, **KEPT}.items() if table in tables}
 
 
 def tables_of(schema: str, manifest: Manifest) -> dict[str, tuple[str, str]]:
@@ -52,20 +69,44 @@ def tables_of(schema: str, manifest: Manifest) -> dict[str, tuple[str, str]]:
 
 def check_prepared(stored: Stored, manifest: Manifest) -> None:
     """Raise unless what was laid down beside the tables for questions says what they say."""
-    beside, promise = prepared(stored.schema, stored.tables()), manifest.discreet
+    from discreet.answer.plan.kept import made
+
+    beside = prepared(stored.schema, stored.tables())
     if not beside:
         return
-    engine = session_in(stored.connection, {**tables_of(stored.schema, manifest), **beside})
-    for name, relation in layout_of(promise).relations(promise).items():
-        engine.load(name, relation, keep=False)
+    engine = _session(stored.connection, stored.schema, manifest, stored.tables())
     told = exp.select("s.grp", "v.value", "CAST(v.n AS BIGINT)", "v.below", "s.size").from_("signatures AS s")
     told = told.join("signature_values AS v", on="s.signature = v.signature")
     below = "SUM(n) OVER (PARTITION BY grp ORDER BY value NULLS LAST ROWS UNBOUNDED PRECEDING) - n"
     meant = exp.select("grp", "value", "CAST(n AS BIGINT)", below, "SUM(n) OVER (PARTITION BY grp)").from_("st")
-    for one, other in ((told, meant), (meant, told)):
-        apart = exp.Except(this=one.copy(), expression=other.copy(), distinct=False)
-        if engine.run(exp.select("COUNT(*)").from_(exp.Subquery(this=apart, alias="apart"))).column(0)[0].as_py():
-            raise VerificationError(
-                f"what the release `{stored.schema}` has in the database to answer questions does not fit its rows",
-                hint="drop the schema, and load the release again",
-            )
+    pairs: list[tuple[exp.Select, exp.Expr]] = [(told, meant)]
+    if any(name in beside for name in KEPT):
+        made_again = made(engine, engine.schema("signature_values").field("value").type)
+        if {*made_again} != beside.keys() & KEPT.keys():
+            raise _unfit(stored)
+        pairs += [(exp.select("*").from_(name), query) for name, query in made_again.items()]
+    for pair in pairs:
+        for one, other in (pair, pair[::-1]):
+            apart = exp.Except(this=_whole(one), expression=_whole(other), distinct=False)
+            if engine.run(exp.select("COUNT(*)").from_(exp.Subquery(this=apart, alias="apart"))).column(0)[0].as_py():
+                raise _unfit(stored)
+
+
+def _session(connection: Any, schema: str, manifest: Manifest, tables: Collection[str]) -> Postgres:
+    """A session that knows the tables of a release, those beside them, and the relations that its layout has."""
+    engine = session_in(connection, {**tables_of(schema, manifest), **prepared(schema, tables)})
+    for name, relation in layout_of(manifest.discreet).relations(manifest.discreet).items():
+        engine.load(name, relation, keep=False)
+    return engine
+
+
+def _whole(query: exp.Expr) -> exp.Select:
+    """A query that may be sorted, as one side of another."""
+    return exp.select("*").from_(exp.Subquery(this=query.copy(), alias="each"))
+
+
+def _unfit(stored: Stored) -> VerificationError:
+    return VerificationError(
+        f"what the release `{stored.schema}` has in the database to answer questions does not fit its rows",
+        hint="drop the schema, and load the release again",
+    )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from discreet.engines import Engine, spark_of
 from discreet.release.relations import load_file
 from discreet.release.release import Release
 
+if TYPE_CHECKING:
+    from discreet.release.verify import Report
+
 
 @dataclass(frozen=True, repr=False)
 class OnSpark(Release):
-    """A folder whose questions an `engine` answers: a session of Spark, or `"spark"` for one that is found or started."""
+    """A folder whose questions an `engine` answers: a session of Spark, or `"spark"` for one found or started."""
 
     engine: Any = "spark"
 
@@ -31,3 +36,8 @@ class OnSpark(Release):
             engine.close()
             raise
         return engine
+
+    def verify(self, *, earlier: Sequence[str | Path] = ()) -> Report:
+        from discreet.release.verify import verify
+
+        return verify(self.path, earlier=earlier, engine=self.engine)

@@ -70,6 +70,11 @@ class Release:
         """Whether questions are answered from files, and not in a database."""
         return True
 
+    @property
+    def beside(self) -> Mapping[str, tuple[str, str]]:
+        """Tables that a server has ready for questions, by the names that these have for them."""
+        return {}
+
     def attached(self, memory_limit: str | None) -> Engine:
         """An engine that holds every data file as `NAME file`, and can touch nothing else."""
         from discreet.engines import connect

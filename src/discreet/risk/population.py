@@ -6,6 +6,8 @@ fitted by maximum likelihood; else by Zayatz's (1991). `inverse` is the expected
 table look like, if people came into the table by chance and independently: F is then negative binomial (Benedetti and
 Franconi 1998, the individual risk of mu-Argus). All suppose that the table is a random sample, and none is a bound.
 Cost: a few thousand evaluations over the different sizes of classes.
+Models disagree, so the lowest and the highest of three are told beside the estimate: these two and the look-alikes of
+Skinner and Elliot (J. R. Stat. Soc. B 64, 2002), whose measure takes unique records to have equally many.
 Claim: uniques_of_a_population_are_found — within a third of their number, in populations that follow Pitman's model.
 """
 
@@ -35,6 +37,8 @@ class Uniques:
     people: int
     count: float
     of_records: float  # the share of the table's records that are unique in the population
+    low: float | None = None  # the lowest and the highest of all models, where it is estimated; neither is a bound
+    high: float | None = None
 
     @property
     def share(self) -> float:
@@ -48,11 +52,12 @@ def estimate(sizes: Sizes, people: int) -> Uniques:
     fraction = records / people
     model: Model = "pitman" if fraction <= FEW else "zayatz"
     if not single:
-        return Uniques(model, people, 0.0, 0.0)
+        return Uniques(model, people, 0.0, 0.0, 0.0, 0.0)
     found, many = np.unique(sizes, return_counts=True)
-    count = pitman(found, many, people) if model == "pitman" else zayatz(found, many, people)
-    count = min(count, single / fraction)  # a unique of the population is one of the table, if it is there
-    return Uniques(model, people, count, count / people)
+    most = single / fraction  # a unique of the population is one of the table, if it is there
+    told = {each.__name__: min(each(found, many, people), most) for each in (pitman, zayatz, alike)}
+    count = told[model]
+    return Uniques(model, people, count, count / people, min(told.values()), max(told.values()))
 
 
 def pitman(sizes: Sizes, many: Sizes, people: int) -> float:
@@ -89,6 +94,15 @@ def zayatz(sizes: Sizes, many: Sizes, people: int) -> float:
     single = int(many[sizes == 1].sum())
     seen = sum(count * alone[int(size)] for size, count in zip(sizes, many, strict=True))
     return float(single * (single * alone[1] / seen) * people / records)
+
+
+def alike(sizes: Sizes, many: Sizes, people: int) -> float:
+    """The uniques of the table over the people of the population who look like one, as pairs in the table tell."""
+    fraction = int(sizes @ many) / people
+    single, pairs = (int(many[sizes == size].sum()) for size in (1, 2))
+    if not single:
+        return 0.0
+    return single / fraction * single * fraction / (single * fraction + 2 * (1 - fraction) * pairs)
 
 
 def _once(people: int, size: int, records: int) -> float:

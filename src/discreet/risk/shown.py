@@ -10,13 +10,21 @@ from discreet.risk.sizes import THRESHOLDS, AtRisk
 from discreet.words import aligned
 
 if TYPE_CHECKING:
+    from discreet.risk.population import Uniques
     from discreet.risk.risks import Risks
 
 BY = {  # `bench/uniques.py` prints how far off the models are
     "table": "counted in its table",
-    "pitman": "estimated by Pitman's model, which may be far off",
-    "zayatz": "estimated by Zayatz's model, which may be far off",
+    "pitman": "estimated by Pitman's model",
+    "zayatz": "estimated by Zayatz's model",
 }
+
+
+def by(of: Uniques) -> str:
+    """How uniques of a population are known, and between what models put them."""
+    if of.low is None or of.high is None:
+        return BY[of.model]
+    return f"{BY[of.model]} (three models say {of.low:,.0f} to {of.high:,.0f}, and none is a bound)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def attackers(risks: Risks) -> Iterator[str | Shown]:
     yield f"{risks.unique:,} records ({risks.unique / max(risks.records, 1):.1%}) look like no other"
     if (of := risks.population) is not None:
         yield (
-            f"{of.count:,.0f} of {of.people:,} people ({of.share:.1%}) are unique in the population, {BY[of.model]};"
+            f"{of.count:,.0f} of {of.people:,} people ({of.share:.1%}) are unique in the population, {by(of)};"
             f" {of.of_records:.1%} of the records are theirs"
         )
     yield _measured(risks)

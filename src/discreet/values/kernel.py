@@ -15,7 +15,7 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -44,13 +44,13 @@ class Kernel:
             given = inspect.signature(self.py_func).bind(*given, **named).args
         if self._pays(given):
             return self.compiled(*given)
-        began, before = time.thread_time(), [each.copy() if isinstance(each, np.ndarray) else None for each in given]
+        began, before = time.thread_time(), [(each, each.copy()) for each in _arrays(given)]
         try:
             with np.errstate(over="raise", divide="raise"):
                 found = self.plain(*given)
         except (FloatingPointError, OverflowError):
-            for each, held in zip(given, before, strict=True):
-                if held is not None and each.flags.writeable:
+            for each, held in before:
+                if each.flags.writeable:
                     each[...] = held
             return self.compiled(*given)
         self._spent += time.thread_time() - began
@@ -65,9 +65,7 @@ class Kernel:
 
     def _pays(self, given: tuple[Any, ...]) -> bool:
         return (
-            self._spent >= PATIENCE
-            or self._ready
-            or any(isinstance(each, np.ndarray) and max(each.shape, default=0) > SMALL for each in given)
+            self._spent >= PATIENCE or self._ready or any(max(each.shape, default=0) > SMALL for each in _arrays(given))
         )
 
     @functools.cached_property
@@ -91,6 +89,15 @@ def kernel_with(*, always: bool = False, wraps: bool = False, **options: Any) ->
     of 64 bits are to begin anew from 0 where they get too large. Options are Numba's.
     """
     return functools.partial(Kernel, always=always, wraps=wraps, **options)
+
+
+def _arrays(given: Iterable[Any]) -> Iterator[np.ndarray[Any, Any]]:
+    """All arrays that a kernel is given, also inside tuples."""
+    for each in given:
+        if isinstance(each, np.ndarray):
+            yield each
+        elif isinstance(each, tuple):
+            yield from _arrays(each)
 
 
 def _plain_module(name: str) -> dict[str, Any]:

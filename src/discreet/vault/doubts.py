@@ -9,6 +9,7 @@ Cost: every row that is shown is read once, in parts; then as of the checks.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,12 +65,19 @@ def _shown(store: VaultStore, policy: Policy, schema: pa.Schema) -> tuple[npt.ND
         if column.ordered:
             columns[column.name] = values_at(points[:, at], column.type)
         else:
-            columns[column.name] = store.values(at, column.type).take(pa.array(points[:, at].astype(np.int64)))
+            columns[column.name] = _coded(points[:, at], store.values(at, column.type))
     name = policy.sensitive_column
-    columns[name] = store.values(SENSITIVE, schema.field(name).type).take(pa.array(sensitive))
+    columns[name] = _coded(sensitive, store.values(SENSITIVE, schema.field(name).type))
     if len(policy.identifiers) > 1:  # one alone cannot repeat in a vault
         columns |= _identifiers(store, policy)
     return np.unique(nodes, return_inverse=True)[1].astype(np.int32), pa.table(columns)
+
+
+def _coded(codes: npt.NDArray[Any], values: pa.Array) -> pa.Array:
+    """The values that have these codes; texts stand once."""
+    if pa.types.is_string(values.type) and not values.null_count:
+        return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), values)
+    return values.take(pa.array(codes.astype(np.int64)))
 
 
 def _people(store: VaultStore, groups: npt.NDArray[np.int32]) -> People:

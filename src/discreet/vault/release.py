@@ -123,6 +123,8 @@ def make_release(
     def settled(folder: Path) -> None:
         with database.transaction():
             store.record(found)
+            if rule.growth == "settle":  # otherwise rows may come to other groups
+                store.keep_members(number)
             if stands:
                 store.note_standing(number, identity(folder))
             database.run(

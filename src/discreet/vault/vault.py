@@ -197,7 +197,7 @@ class Vault:
         schema = self._schema()
         store = self._store(schema)
         if unfinished(store):
-            with suppress(VaultError), self._writing():  # unless another process is at it
+            with suppress(VaultError), self._writing(wait=False):  # unless another process is at it
                 pass
         with self._database.snapshot():
             return status(store, self.policy)
@@ -207,9 +207,9 @@ class Vault:
         self._database.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self, *, wait: bool = True) -> Iterator[None]:
         """Be the only writer, of a vault whose policy is the one it was made with and whose releases are whole."""
-        with self._database.sole_writer():
+        with self._database.sole_writer(wait=wait):
             _policy(self._database)
             recover(self._store(self._schema()))
             yield
@@ -235,7 +235,7 @@ class Vault:
 def _policy(database: Database) -> Policy:
     """The policy that the vault was made with; raise if anybody has changed it since."""
     text, name = database.meta("policy"), database.meta("policy_digest")
-    if terms.digest(text) != name or database.policy() != text:
+    if not isinstance(text, str) or terms.digest(text) != name or database.policy() != text:
         where = "" if database.shared else f": see `{POLICY}`"
         raise VaultError(
             f"the policy of the vault `{database.place}` was changed since it was made{where}",

@@ -9,7 +9,7 @@ from partition.ranges.multisets import groups_of, keeps, least, multisets
 from partition.ranges.test_min_sum import FIGURE_1
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @example(case=(*FIGURE_1, 3, 2000))
 @given(case=multisets())
 def test_max_groups_is_optimal(case):

@@ -12,7 +12,7 @@ from partition.ranges.multisets import groups_of, keeps, least, multisets, reach
 from partition.ranges.test_min_sum import FIGURE_1
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @example(case=(*FIGURE_1, 3, 2000))
 @example(case=(np.ones(7, np.int64), np.array([0, 2, 3, 7, 11, 12, 13]), 3, 0))  # the next width lies past a dead end
 @given(case=multisets())

@@ -16,7 +16,7 @@ def cut(counts, marks, k, e):
     return np.repeat(np.arange(edges.size - 1), np.diff(places[edges]))
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @example(case=(*FIGURE_1, 3, 2000))
 @given(case=multisets(most=20))
 def test_tightest_deviates_least(case):

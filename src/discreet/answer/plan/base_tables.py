@@ -22,6 +22,7 @@ from sqlglot import exp
 
 from discreet.answer.left_out import NOBODY, LeftOut
 from discreet.answer.matches.matches import Matches
+from discreet.answer.plan.kept import Kept
 from discreet.answer.plan.sql import aliased, piece, select
 from discreet.engines import Engine
 from discreet.engines.engine import Relation
@@ -34,10 +35,11 @@ ALIKE = 8  # of them, per signature, from which signatures pay
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of a release before any question: the types of its columns, and whether groups are alike."""
+    """What is known of a release before any question: types of columns, whether groups are alike, what is kept."""
 
     types: Mapping[str, pa.DataType]
     alike: bool
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from discreet.answer.left_out import NOBODY, LeftOut
 from discreet.answer.matches.matches import Matches
+from discreet.answer.plan.kept import Kept
 from discreet.answer.plan.sql import Piece, select
 from discreet.answer.question.grammar import Side
 from discreet.answer.question.question import SPREADS, Aggregate, Question
@@ -34,6 +35,7 @@ class Context:
     sensitive: str | None
     matches: Matches
     left_out: LeftOut = NOBODY
+    kept: Kept | None = None
 
     @property
     def bounded(self) -> bool:

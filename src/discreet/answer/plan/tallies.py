@@ -18,7 +18,7 @@ def tallies(context: Context) -> Relations:
     return found
 
 
-def _taken(context: Context) -> tuple[str, ...]:
+def taken(context: Context) -> tuple[str, ...]:
     """How many of the candidates that count all draws take, at least, at most (of one draw) and as expected.
 
     The variance of that is `per_mean`; of the sum of these candidates it is
@@ -50,7 +50,7 @@ def _tally(context: Context, subject: Subject) -> exp.Select:
     tally = select(
         *columns_of("draws", [*context.other_keys(subject.side), *drawn]),
         *columns_of("populations", found),
-        *_taken(context),
+        *taken(context),
         source=aliased(subject.draws, "draws"),
         where="LEAST(matched, total) > 0",
     )
@@ -59,7 +59,7 @@ def _tally(context: Context, subject: Subject) -> exp.Select:
 
 
 def _runs(context: Context, subject: Subject) -> exp.Select:
-    def taken(wanted: str, before: str) -> str:
+    def among(wanted: str, before: str) -> str:
         return f"LEAST(GREATEST({wanted} - ({before}), 0), n)"
 
     weight = "overlap * n" if context.measured else "CAST(matched AS DOUBLE) * n / size"
@@ -71,8 +71,8 @@ def _runs(context: Context, subject: Subject) -> exp.Select:
             column
             for end, before in (("low", "below"), ("high", "total - below - n"))
             for column in (
-                f"SUM(copies * {taken('forced', before)}) AS {end}_forced",
-                f"SUM(copies * ({taken('most', before)} - {taken('forced', before)})) AS {end}_free",
+                f"SUM(copies * {among('forced', before)}) AS {end}_forced",
+                f"SUM(copies * ({among('most', before)} - {among('forced', before)})) AS {end}_free",
             )
         ),
         source=aliased(f"tally_{subject.number}", "tally"),

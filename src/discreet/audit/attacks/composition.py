@@ -3,8 +3,8 @@
 The attacker finds a person's groups in each release by the quasi-identifiers that all of them show, and guesses the
 value that is likeliest by Bayes' rule: the product of its shares in these groups, over its share among all people
 (`composition/candidates.py`), scaled so that every group is expected to hold what it does (`composition/jointly.py`).
-Each release may keep its promise, and the value be known all the same. The blind guesser holds the attacked release
-alone.
+Each release may keep its promise, and the value be known all the same. Other releases that are hardly of the same
+people are noticed from the files, and a note says so. The blind guesser holds the attacked release alone.
 
 Source: Ganta, Kasiviswanathan and Smith, "Composition attacks and auxiliary information in data privacy", KDD 2008.
 Cost: a sort of all rows, then different people x values in their groups.
@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.audit.attacks.attack import Given, Progress, Success, Threat, silent
+from discreet.audit.belongs import LEAST, in_common
 from discreet.audit.composition.candidates import MANY, Candidates, Composition
 from discreet.audit.composition.comparable import shared, shows_rows
 from discreet.audit.composition.jointly import jointly
@@ -57,7 +58,7 @@ class Composer:
             raise InputError("no other release of the same people was given", hint="name one with --other")
         progress("intersecting")
         found = _likeliest([release, *given.others], people)
-        return replace(found, details={"releases": 1 + len(given.others)})
+        return replace(found, notes=_strangers(release, given.others), details={"releases": 1 + len(given.others)})
 
     def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
         """The likeliest value of the groups in which a person may be, by the attacked release alone."""
@@ -66,6 +67,23 @@ class Composer:
 
     def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
         return scored(self, release, given, progress=progress)
+
+
+def _strangers(release: Release, others: Sequence[Release]) -> tuple[str, ...]:
+    """What is to be said of releases that are hardly of the same people; raise if none of them can be."""
+    quasi = shared([release, *others])
+    shares = [in_common(release, each, quasi) for each in others]
+    if not any(shares):
+        raise InputError(
+            "nobody of the release is in any of the others, by quasi-identifiers and values: they are of other people",
+            hint="name releases of the same people with --other",
+        )
+    return tuple(
+        f"`{each.path.name}` accounts for {share:.1%} of the release: as far as it is of other people, it tells nothing"
+        " of these, and that says nothing of what a release of the same people would tell"
+        for each, share in zip(others, shares, strict=True)
+        if share < LEAST
+    )
 
 
 def _likeliest(releases: Sequence[Release], people: pa.Table) -> Guesses:

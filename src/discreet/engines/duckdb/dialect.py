@@ -9,11 +9,21 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from discreet.engines.dialect import LookedUp
 
+
+def _counted(how: type[exp.Binary], values: exp.Expr, constant: exp.Expr) -> exp.Expr:
+    """How many values of a list compare so with a constant."""
+    each = exp.to_identifier("each")
+    compared = how(this=exp.column("each"), expression=constant.copy())
+    return exp.func("len", exp.func("list_filter", values, exp.Lambda(this=compared, expressions=[each])))
+
+
 FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = {
     "FINGERPRINT": lambda columns: exp.func("hash", *columns),
     "IS_FINITE": lambda value: exp.func("isfinite", *value),
     "EPOCH_US": lambda value: exp.func("epoch_us", *value),
     "EPOCH_NS": lambda value: exp.func("epoch_ns", *value),
+    "AT_MOST": lambda given: _counted(exp.LTE, *given),
+    "EQUAL_TO": lambda given: _counted(exp.EQ, *given),
 }
 
 

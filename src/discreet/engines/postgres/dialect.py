@@ -41,6 +41,8 @@ FUNCTIONS: dict[str, Callable[[Sequence[exp.Expr]], exp.Expr]] = {
     "IS_FINITE": lambda value: _is_finite(value[0]),
     "EPOCH_US": lambda value: _epoch(value[0], 1_000_000),
     "EPOCH_NS": lambda value: _epoch(value[0], 1_000_000_000),
+    "AT_MOST": lambda given: exp.func("width_bucket", given[1], given[0]),
+    "EQUAL_TO": lambda given: exp.func("cardinality", exp.func("array_positions", *given)),
 }
 NUMBERS = {
     exp.DType.TINYINT: "SMALLINT",

@@ -47,7 +47,7 @@ SETTINGS = {
     "jit": "off",
     "work_mem": "64MB",
     "parallel_setup_cost": "100",  # rows lie in the order of their groups: counted side by side, few groups meet
-    "parallel_tuple_cost": "0.001",
+    "parallel_tuple_cost": "0.01",
 }
 LOST: dict[str, Any] = {
     "keepalives_idle": 60,
@@ -157,6 +157,15 @@ class Postgres:
             self._connection.execute("SELECT set_config('enable_hashagg', %s, true)", [hashed])
             self._connection.execute(statement + sql.SQL(self.written(query)))
             self._connection.execute("SELECT set_config('enable_hashagg', 'on', true)")
+
+    def count(self, schema: str, table: str, expression: exp.Expr) -> None:
+        """Let the server know how often the values of an expression occur in a table, once that is analyzed."""
+        name = sql.Identifier(schema, f"{table}_counted")
+        statement = sql.SQL("CREATE STATISTICS {} ON ({}) FROM {}").format(
+            name, sql.SQL(expression.sql(dialect=self.dialect, identify=True)), sql.Identifier(schema, table)
+        )
+        with self._lock, translating():
+            self._connection.execute(statement)
 
     def load(
         self,

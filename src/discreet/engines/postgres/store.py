@@ -239,8 +239,10 @@ def _check_free(connection: psycopg.Connection[Any], schema: str) -> None:
     query = "SELECT nspname FROM pg_namespace WHERE lower(nspname) = lower(%s)"
     with translating():
         found = [name for (name,) in connection.execute(query, [schema]).fetchall()]
-    if schema.lower().startswith("pg_") or not schema or "\0" in schema:
-        raise InputError(f"`{schema}` cannot be the name of a schema", hint="PostgreSQL keeps `pg_…` for itself")
+    if schema.lower().startswith("pg_") or schema in {"", "$user"} or "\0" in schema:  # in a path, that is the user's
+        raise InputError(
+            f"`{schema}` cannot be the name of a schema", hint="PostgreSQL keeps `pg_…` and `$user` for itself"
+        )
     if schema in found:
         raise ReleaseError(
             f"a schema `{schema}` exists in the database already",

@@ -77,6 +77,16 @@ def _int_div(self: Any, each: exp.IntDiv) -> str:
     return f"({self.sql(each.this)} DIV {_divisor(self, each.expression)})"
 
 
+def _sub(self: Any, each: exp.Sub) -> str:
+    """Days between dates are a number."""
+    sides = each.this.unnest(), each.expression.unnest()
+    dated = [isinstance(side, exp.Cast) and side.is_type(exp.DType.DATE) for side in sides]
+    if any(dated) and not isinstance(sides[1], exp.Interval | exp.Literal):
+        return f"DATEDIFF({self.sql(each.this)}, {self.sql(each.expression)})"
+    sql: str = self.binary(each, "-")
+    return sql
+
+
 def _divisor(self: Any, divisor: exp.Expr, type_: str | None = None) -> str:
     known = isinstance(divisor, exp.Literal) and not divisor.is_string and float(divisor.this) != 0
     written = self.sql(divisor)
@@ -114,6 +124,15 @@ def _log(self: Any, each: exp.Log) -> str:
     return f"LOG({self.sql(each.this)}, {self.sql(each.expression)})"
 
 
+def _percentile(self: Any, each: exp.PercentileCont | exp.PercentileDisc | exp.Quantile) -> str:
+    """A quantile of a column, which DuckDB writes as a function of both."""
+    name = "PERCENTILE_CONT" if isinstance(each, exp.PercentileCont) else "PERCENTILE_DISC"
+    share = each.args.get("quantile") or each.expression
+    if share is None:  # its column stands in WITHIN GROUP
+        return f"{name}({self.sql(each.this)})"
+    return f"{name}({self.sql(share)}) WITHIN GROUP (ORDER BY {self.sql(each.this)})"
+
+
 def _looked_up(self: Any, each: LookedUp) -> str:
     """The largest of the one value that there is: Spark wants to see that there is one."""
     query = each.query()
@@ -134,10 +153,19 @@ class Dialect(Spark):
             exp.IntDiv: _int_div,
             exp.Extract: _extract,
             exp.DayOfWeek: lambda self, each: f"(DAYOFWEEK({self.sql(each.this)}) - 1)",
+            exp.DayOfWeekIso: lambda self, each: f"EXTRACT(DAYOFWEEK_ISO FROM {self.sql(each.this)})",
+            exp.Week: lambda self, each: f"WEEKOFYEAR({self.sql(each.this)})",
             exp.DateTrunc: _truncated,
             exp.TimestampTrunc: _truncated,
             exp.Avg: lambda self, each: f"AVG({_double(self, each.this)})",
             exp.Median: lambda self, each: f"MEDIAN({_double(self, each.this)})",
+            exp.WithinGroup: lambda self, each: self.withingroup_sql(each),  # sqlglot's is approximate
+            exp.Sub: _sub,
+            exp.Dayname: lambda self, each: f"DATE_FORMAT({self.sql(each.this)}, 'EEEE')",
+            exp.Monthname: lambda self, each: f"DATE_FORMAT({self.sql(each.this)}, 'MMMM')",
+            exp.PercentileCont: _percentile,
+            exp.PercentileDisc: _percentile,
+            exp.Quantile: _percentile,
             exp.Log: _log,
         }
 

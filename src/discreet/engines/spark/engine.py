@@ -2,7 +2,7 @@
 
 Files are views of a session that stands beside the user's, and what plans make of them is written in front of every
 query that speaks of it, as WITH. Rows of this process that are made known stay here: queries about them alone are run
-here, and for other queries they are sent. It is SQL and frames of Spark that run, nothing of Java's and no Python on the
+here, and for other queries they are sent. Only SQL and frames of Spark run, nothing of Java's and no Python on the
 executors, so that a session of Connect will do, and executors need no `discreet`.
 """
 
@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from discreet.engines.carried import carrying, needed, spoken_of
-from discreet.engines.dialect import check_sqlglot
+from discreet.engines.dialect import check_sqlglot, sql_type
 from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.spark.dialect import Dialect
@@ -61,7 +61,8 @@ class Spark:
         wanted = needed(query, known, self._here)
         found = carrying(query, {name: known[name] for name in known if name in wanted})
         self._check_known(found)
-        return found.sql(dialect=self.dialect, pretty=True, identify=True)
+        sql: str = found.sql(dialect=self.dialect, pretty=True, identify=True)
+        return sql
 
     def _check_known(self, query: exp.Expr) -> None:
         """Raise for what is neither a file of the release nor made of it: Spark would read any path by its name."""
@@ -75,8 +76,8 @@ class Spark:
             names = spoken_of(query)
             if names & self._here and not names & (self._known.keys() | self._views):
                 return self._beside.run(query)
-            self._send(needed(query, self._known, self._here) & self._here)
             query = self.written(query)
+        self._send(name for name in self._here if _quoted(name) in query)
         with self._lock, translating():
             return fetched(self._session.sql(query))
 
@@ -86,14 +87,24 @@ class Spark:
             rows = self._beside.run(exp.select("*").from_(exp.table_(name, quoted=True)))
             if len(rows) > MOST:
                 raise EngineError(f"more than {MOST:,} rows cannot be sent to Spark with a question")
-            with self._lock, translating():
-                self._session.createDataFrame(sent(rows)).createOrReplaceTempView(_quoted(name))
+            self._show(name, rows)
             self._sent.add(name)
+
+    def _show(self, name: str, rows: pa.Table) -> None:
+        """Rows as a view; their types are said, since Spark would give times a zone."""
+        taken = sent(rows)
+        columns = [
+            exp.ColumnDef(this=exp.to_identifier(each.name, quoted=True), kind=sql_type(each.type))
+            for each in taken.schema
+        ]
+        schema = ", ".join(column.sql(dialect=self.dialect) for column in columns)
+        with self._lock, translating():
+            self._session.createDataFrame(taken, schema).createOrReplaceTempView(_quoted(name))
 
     def load(
         self,
         name: str,
-        source: pa.Table | pa.RecordBatchReader | Path | exp.Expr,
+        source: pa.Table | pa.RecordBatchReader | Path | Sequence[Path] | exp.Expr,
         *,
         keep: bool = True,
         kinds: Mapping[str, str] | None = None,
@@ -105,8 +116,8 @@ class Spark:
             self._known.pop(name, None)
             self._sent.discard(name)
             self._here.add(name)
-        elif isinstance(source, Path):
-            self.attach(name, [source], kinds)
+        elif not isinstance(source, exp.Expr):
+            self._attach(name, [source] if isinstance(source, Path) else source, kinds)
         elif (spoken := spoken_of(source)) and spoken <= self._here:
             self._beside.load(name, source, keep=keep)
             self._sent.discard(name)
@@ -115,7 +126,7 @@ class Spark:
             self._known.pop(name, None)  # it stands behind those that it is made of
             self._known[name] = Relation(source.copy(), keep)
 
-    def attach(self, name: str, paths: Sequence[Path], kinds: Mapping[str, str] | None = None) -> None:
+    def _attach(self, name: str, paths: Sequence[Path], kinds: Mapping[str, str] | None = None) -> None:
         """Make files, the parts of one table, known as `name`; CSV files are read here, and sent."""
         if self._sealed:
             raise EngineError("the session is sealed: it reads the release, and nothing else")
@@ -123,11 +134,8 @@ class Spark:
             if not path.is_file():
                 raise InputError(f"there is no file `{path.name}`")
         if all(path.suffix == ".csv" for path in paths):
-            rows = pa.concat_tables(
-                self._beside.run(exp.select("*").from_(self._beside.scan(path, kinds))) for path in paths
-            )
-            with self._lock, translating():
-                self._session.createDataFrame(sent(rows)).createOrReplaceTempView(_quoted(name))
+            rows = self._beside.run(exp.select("*").from_(self._beside.scan(paths, kinds)))
+            self._show(name, rows)
         else:
             for path in paths:
                 check_types(path)
@@ -144,7 +152,7 @@ class Spark:
 
     def scan(
         self,
-        path: Path,
+        files: Sequence[Path],
         kinds: Mapping[str, str] | None = None,
         texts: Collection[str] = (),
         csv: Csv = PLAIN,
@@ -175,7 +183,7 @@ class Spark:
 
 
 def _view(name: str, paths: Sequence[Path]) -> exp.Create:
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths).expressions])
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths)])
     return exp.Create(this=exp.table_(name, quoted=True), kind="VIEW", replace=True, properties=temporary)
 
 

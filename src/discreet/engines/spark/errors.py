@@ -1,20 +1,38 @@
-"""Our error for every one of Spark's: never with rows and values, which it likes to quote, nor with a stack of Java's."""
+"""Our error for every one of Spark's: never with rows and values, which it likes to quote, nor with Java's stacks."""
 
 from __future__ import annotations
 
+import logging
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 
 from discreet.errors import DiscreetError, EngineError
+
+
+class _Quiet(threading.local):
+    """Whether a call of ours is under way in this thread: Spark logs each error with the rows and SQL that it has."""
+
+    calls = 0
+
+    def filter(self, _: logging.LogRecord) -> bool:
+        return not self.calls
+
+
+QUIET = _Quiet()
+for _name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+    PySparkLogger.getLogger(_name).addFilter(QUIET)
 
 
 @contextmanager
 def translating() -> Iterator[None]:
     """Around every call of Spark."""
+    QUIET.calls += 1
     try:
         yield
     except (PySparkException, Py4JError, Py4JNetworkError, ConnectionError, EOFError) as error:
@@ -23,6 +41,8 @@ def translating() -> Iterator[None]:
         if type(error).__module__.partition(".")[0] not in {"grpc", "py4j", "pyspark"}:
             raise
         raise translated(error) from None
+    finally:
+        QUIET.calls -= 1
 
 
 def translated(error: Exception) -> DiscreetError:
@@ -39,7 +59,7 @@ def translated(error: Exception) -> DiscreetError:
             return EngineError(what, hint=hint)
     if state[:2] == "42":  # found before any row is read; what is in quotes are names and texts of the query
         wrong = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "…", next(iter(text.splitlines()), ""))
-        return EngineError(re.sub(r"^\[[\w.]+\] ", "", wrong)[:200])
+        return EngineError(re.sub(r"^\[[\w.]+\] | SQLSTATE: .*", "", wrong)[:200])
     if not isinstance(error, PySparkException):
         return EngineError(*ENDED[:1], hint=ENDED[1])
     return EngineError("Spark cannot do that")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ import pyarrow.parquet as pq
 from pyarrow import types
 from sqlglot import exp
 
-from discreet.errors import InputError
+from discreet.errors import InputError, InternalError
 
 UNSIGNED = {
     pa.uint8(): pa.int16(),
@@ -21,25 +20,24 @@ UNSIGNED = {
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
 }
+SEVERAL = r"([\[\]{}*?,\\])"  # what could stand for several files in a path
 
 
 def address(path: Path) -> str:
     """A path as Spark takes it: of this machine's files, and nothing in it stands for several."""
-    return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path.absolute()))
+    return "file://" + re.sub(SEVERAL, r"\\\1", str(path.absolute()))
 
 
-def scanned(paths: Sequence[Path]) -> exp.Properties:
-    """What stands in CREATE VIEW to read Parquet files, one or many."""
-    places = [address(path) for path in paths]
-    option = ("path", places[0]) if len(places) == 1 else ("paths", json.dumps(places))
-    return exp.Properties(
-        expressions=[
-            exp.FileFormatProperty(this=exp.var("PARQUET")),
-            exp.OptionsProperty(
-                expressions=[exp.Property(this=exp.var(option[0]), value=exp.Literal.string(option[1]))]
-            ),
-        ]
-    )
+def scanned(paths: Sequence[Path]) -> list[exp.Expr]:
+    """What stands in CREATE VIEW to read Parquet files of one folder, one or many."""
+    place = address(paths[0])
+    if len(paths) > 1:
+        if len({path.parent for path in paths}) > 1:
+            raise InternalError("parts of a table lie in one folder")
+        names = ",".join(re.sub(SEVERAL, r"\\\1", path.name) for path in paths)
+        place = f"{address(paths[0].parent)}/{{{names}}}"
+    option = exp.Property(this=exp.var("path"), value=exp.Literal.string(place))
+    return [exp.FileFormatProperty(this=exp.var("PARQUET")), exp.OptionsProperty(expressions=[option])]
 
 
 def check_types(path: Path) -> None:
@@ -74,7 +72,9 @@ def fetched(frame: Any) -> pa.Table:
     """The rows of a frame; moments are in UTC, and a column may always miss values."""
     found: pa.Table = frame.toArrow()
     fields = [pa.field(field.name, _given(field.type)) for field in found.schema]
-    return pa.Table.from_arrays([column.cast(to.type) for column, to in zip(found.columns, fields, strict=True)], schema=pa.schema(fields))
+    return pa.Table.from_arrays(
+        [column.cast(to.type) for column, to in zip(found.columns, fields, strict=True)], schema=pa.schema(fields)
+    )
 
 
 def _given(type_: pa.DataType) -> pa.DataType:

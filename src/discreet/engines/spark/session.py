@@ -37,7 +37,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.parquet.binaryAsString": "false",
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.legacy.parquet.nanosAsLong": "true",  # Spark counts in microseconds: what is finer is read as a number
-    "spark.sql.storeAssignmentPolicy": "ANSI",
+    "spark.sql.timeType.enabled": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
 }
 # Of a session that is started here: for one machine, silent, and reached by nobody else.
@@ -90,7 +90,7 @@ def _started(conf: SparkConf) -> SparkSession:
 
     try:
         with translating():
-            gateway: Any = launch_gateway(conf, {"stderr": subprocess.DEVNULL})
+            gateway = launch_gateway(conf, {"stderr": subprocess.DEVNULL})  # type: ignore[no-untyped-call]
             return SparkSession(SparkContext(conf=conf, gateway=gateway))
     except EngineError:
         raise EngineError(

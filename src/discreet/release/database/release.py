@@ -27,7 +27,7 @@ class InDatabase(Release):
         memory_limit: str | None = None,
         beside: Mapping[str, tuple[str, str]] | None = None,
     ) -> None:
-        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address, "beside": beside or {}}
+        values = {"manifest": manifest, "memory_limit": memory_limit, "address": address, "_beside": beside or {}}
         self.__dict__.update(values, withheld=0, suppressed=0, warnings=())
 
     @cached_property
@@ -39,6 +39,10 @@ class InDatabase(Release):
             read_out(stored, folder.path)
         damaged(folder.path, Manifest.read(folder.path) if in_tables(self.manifest) else self.manifest)
         return folder.path
+
+    @property
+    def beside(self) -> Mapping[str, tuple[str, str]]:
+        return self._beside
 
     def attached(self, memory_limit: str | None) -> Engine:  # noqa: ARG002
         return connect_to(self.address, {**tables_of(self.address.name, self.manifest), **self.beside})
@@ -65,7 +69,7 @@ class InDatabase(Release):
 
     if TYPE_CHECKING:
         address: Address
-        beside: Mapping[str, tuple[str, str]]
+        _beside: Mapping[str, tuple[str, str]]
 
 
 def open_stored(address: Address, *, memory_limit: str | None = None) -> Release:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +26,7 @@ from discreet.release.chain import DIGEST, SEQUENCE, estranged, shelf
 from discreet.release.files import content, is_plain
 from discreet.release.layouts import layout_of, manifest_fault
 from discreet.release.manifest import MOST, NAME, SCHEMA, Manifest, format_of, slug
-from discreet.release.release import damage
+from discreet.release.release import damage, meant
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.contents import contents
 from discreet.release.verify.likeness import LIKENESS
@@ -67,32 +67,40 @@ class Report:
         return f"<table>{rows}</table>"
 
 
-def verify(path: str | Path | Address, *, earlier: Sequence[str | Path] = ()) -> Report:
+def verify(path: str | Path | Address, *, earlier: Sequence[str | Path] = (), engine: Any = "duckdb") -> Report:
     """Re-derive the guarantee of a release from its files; look for what a release must never carry.
 
     One of a sequence names the release before it by digest. Those are verified too, back to the first, where they
     are found: in folders beside the release, or given as `earlier`, or inside those.
+
+    Groups and promises are counted by the `engine` `"duckdb"`, or in Spark, which is `"spark"` or a `SparkSession`, as
+    for `open_release`; digests and the order of rows are read here in any case.
     """
+    on_spark = meant(engine)
     address = Address.of(path)
     if address is not None:
         from discreet.release.database.files import in_folder
 
+        if on_spark:
+            raise ReleaseError("a release in a database is verified here", hint="leave out the engine")
         with in_folder(address) as folder:
             return replace(verify(folder, earlier=earlier), path=Path(str(address)))
-    report = verify_alone(Path(cast("str | Path", path)))
+    report = verify_alone(Path(cast("str | Path", path)), engine=engine if on_spark else None)
     if not report.ok or Manifest.read(report.path).discreet.predecessor is None:
         return report
     return Report(report.path, (*report.checks, _chain(report.path, [Path(place) for place in earlier])))
 
 
-def verify_alone(folder: Path) -> Report:
-    """Verify one release, whatever came before it."""
+def verify_alone(folder: Path, *, engine: Any = None) -> Report:
+    """Verify one release, whatever came before it; by Spark, if one is given."""
     manifest = Manifest.read(folder)
     if (wrong := manifest_fault(manifest)) is not None:
         return Report(folder, (Check("manifest", ok=False, detail=wrong),))
+    if engine is not None and manifest.discreet.publication == "slicing":
+        raise ReleaseError("a release by `slicing` is not verified in Spark", hint="leave out the engine")
     checks = [_manifest(folder, manifest), _files(folder, manifest), _digests(folder, manifest)]
     if all(check.ok for check in checks):
-        checks += [_metadata(folder, manifest), *contents(folder, manifest)]
+        checks += [_metadata(folder, manifest), *contents(folder, manifest, engine)]
     return Report(folder, tuple(checks))
 
 

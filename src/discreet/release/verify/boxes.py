@@ -10,6 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp, parse_one
 
 from discreet.engines import Engine
@@ -17,6 +20,7 @@ from discreet.engines.dialect import sql_type, wide_integer
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import BoxColumn, Promise
 from discreet.release.verify.check import Check, check
+from discreet.values.buffers import array, flags, numbers
 from discreet.values.columns import ARROW
 
 SHOWN = "rows that show boxes"
@@ -95,9 +99,25 @@ def _misread(engine: Engine, side: BoxColumn) -> bool:
     told = defaultdict(list)
     of_side = exp.column("column", quoted=True).eq(exp.convert(side.name))
     found = engine.run(exp.select("label", "value").from_('"labels file"').where(of_side))
+    if 0 < found.nbytes < LARGE:
+        found = found.filter(_to_be_read(*(part.combine_chunks() for part in found.columns)))
     for label, value in zip(*(part.to_pylist() for part in found.columns), strict=True):
         told[label].append(value)
     return any(values != [label] and _lists_others(label, values) for label, values in told.items())
+
+
+def _to_be_read(labels: pa.Array, values: pa.Array) -> pa.Array:
+    """Which rows are of a label that is not, letter for letter, the list of the values in the rows that have it."""
+    coded = labels.dictionary_encode(null_encoding="encode")
+    codes = numbers(coded.indices)
+    starts = np.flatnonzero(np.diff(codes, prepend=-1))
+    quoted = pc.fill_null(pc.binary_join_element_wise('"', values, '"', ""), "null")
+    runs = pa.ListArray.from_arrays(array(np.append(starts, codes.size).astype(np.int32)), quoted)
+    texts = pc.binary_join_element_wise("[", pc.binary_join(runs, ", "), "]", "")
+    alike = flags(pc.equal(texts, labels.take(array(starts))).fill_null(False))
+    escaped = flags(pc.match_substring_regex(values, ESCAPED).fill_null(False))
+    alike &= ~np.logical_or.reduceat(escaped, starts) & (np.bincount(codes[starts])[codes[starts]] == 1)
+    return pa.array(np.repeat(~alike, np.diff(starts, append=codes.size)))
 
 
 def _lists_others(label: str, values: Sequence[str | None]) -> bool:
@@ -112,6 +132,8 @@ def _lists_others(label: str, values: Sequence[str | None]) -> bool:
     return bool(listed) and texts and Counter(listed) != Counter(values)
 
 
+LARGE = 2**30  # bytes of labels that are not put into one array
+ESCAPED = r'["\\\x00-\x1f]'  # what a text in a list is not written with as it is
 NOT_FINITE = "NOT (IS_FINITE(CAST(:low AS DOUBLE)) AND IS_FINITE(CAST(:high AS DOUBLE)))"  # no place on a line
 OTHER_SPELLING = "CAST(TRY_CAST(value AS :type) AS VARCHAR) <> value"  # in another way than we would
 HALF = "(:low IS NULL) <> (:high IS NULL) OR :low > :high OR :not_finite"

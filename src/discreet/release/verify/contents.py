@@ -13,12 +13,13 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from sqlglot import exp, parse_one
 
-from discreet.engines import Engine, connect
+from discreet.engines import Engine, connect, spark_of
 from discreet.errors import DiscreetError, EngineError, InputError
 from discreet.release.harmless import harmless_values
 from discreet.release.layouts import files_of, layout_of
@@ -39,19 +40,20 @@ from discreet.release.verify.shares import OTHERS, largest_share, spare
 from discreet.values.columns import kind_of, may_be
 
 
-def contents(folder: Path, manifest: Manifest) -> Iterator[Check]:
-    engine = connect(groups=manifest.discreet.groups)
+def contents(folder: Path, manifest: Manifest, spark: Any = None) -> Iterator[Check]:
+    """Check after check; what is counted is counted in Spark, if it is given, and else by an engine of this process."""
+    engine = connect(groups=manifest.discreet.groups) if spark is None else spark_of(spark)
     try:
         wrong = _columns(engine, folder, manifest)
         yield check("columns", wrong, "quasi-identifiers, sensitive value, and our own numbers; nothing else")
         if wrong is None:
             yield from parts(folder, manifest)
-            kept = kept_of(manifest.discreet)
+            kept = kept_of(manifest.discreet) if spark is None else None  # nothing of every row stays in this process
             with ThreadPoolExecutor(1) as aside:  # so that what it raises waits until all else was looked at
                 order = aside.submit(_order, folder, manifest, kept)
-                in_order = order.exception() is None and order.result() is None
+                in_order = kept is not None and order.exception() is None and order.result() is None
                 if manifest.discreet.boxes:
-                    shown = pa.Table.from_batches(kept.shown) if kept.shown else exp.select("*").from_("qit")
+                    shown = pa.Table.from_batches(kept.shown) if kept and kept.shown else exp.select("*").from_("qit")
                     engine.load(SHOWN, shown, keep=False)
                 yield from _groups(engine, manifest, kept if in_order else None)
                 yield from _rows(engine, manifest.discreet, kept if in_order else None)
@@ -240,7 +242,9 @@ def _span(type_: pa.DataType) -> str:
     match kind_of(type_):
         case "timestamp":
             most, least = (f"EPOCH_{'NS' if type_.unit == 'ns' else 'US'}({end})" for end in ("s.high", "s.low"))
-        case "date" | "decimal":
+        case "date":
+            return "DATE_DIFF('day', s.low, s.high)"
+        case "decimal":
             return "s.high - s.low"
         case "float":
             return "CAST(s.high AS DOUBLE) - CAST(s.low AS DOUBLE)"
@@ -258,17 +262,22 @@ def _length(threshold: float, type_: pa.DataType) -> str:
     return str(ceil(Fraction(repr(threshold)) * day))
 
 
-def _order(folder: Path, manifest: Manifest, kept: Kept) -> str | None:
-    """Rows must be sorted by group and then by everything else they show: no other order can hide in them."""
+def _order(folder: Path, manifest: Manifest, kept: Kept | None) -> str | None:
+    """Rows must be sorted by group and then by everything else they show: no other order can hide in them.
+
+    What passes by is kept, unless there is nothing to keep it in.
+    """
     promise = manifest.discreet
     orders = layout_of(promise).orders(promise)
     if promise.plausible is not None:
         orders.append(beside.order(promise))
     for files, columns, strict in orders:
         resources = [manifest.resource(name) for name in files]
-        wanted = {*columns, *kept.wanted(columns)}
+        wanted = {*columns, *(kept.wanted(columns) if kept is not None else ())}
         rows = _beside([_batches(folder, resource, wanted) for resource in resources])
-        if all(resource.format == "parquet" for resource in manifest.resources):  # else runs would speak for some files
+        if kept is not None and all(
+            each.format == "parquet" for each in manifest.resources
+        ):  # else runs would speak for some files
             rows = kept.passing(rows, files[0], columns)
         if first_disorder(rows, columns, strict=strict) is not None:
             again = ", or repeats itself" if strict else ""

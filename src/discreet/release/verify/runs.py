@@ -84,7 +84,9 @@ def kept_of(promise: Promise) -> Kept:
 
 def groups_of(kept: Kept, harmless: pa.Array | None) -> tuple[pa.Table, pa.Table] | None:
     """Of each group its rows, and what it holds: as the engine would count them; None if that is left to it."""
-    tables = [(by_value, pa.Table.from_batches(batches)) for by_value, batches in kept.files if batches]
+    if not all(batches for _, batches in kept.files):  # a file without rows has no runs that could speak for it
+        return None
+    tables = [(by_value, pa.Table.from_batches(batches)) for by_value, batches in kept.files]
     held = next(((by, table) for by, table in tables if set(kept.names[1:2]) & set(table.column_names)), None)
     if held is None or not all(_plain(table) for _, table in tables):
         return None

@@ -7,7 +7,7 @@ from discreet.report.facts import Facts
 from discreet.report.markup import Html, joined, listed, marked, table, tag
 from discreet.report.sections.figures import NEEDS_TRUTH, note, number, share
 from discreet.risk.risks import Risks
-from discreet.risk.shown import BY
+from discreet.risk.shown import by
 from discreet.risk.sizes import THRESHOLDS
 
 WHO = (
@@ -84,7 +84,7 @@ def _uniques(when: str, found: Risks) -> list[str]:
     of = found.population
     if of is not None:
         told.append(
-            f" In the population of {of.people:,}, {of.count:,.0f} people are unique, {BY[of.model]};"
+            f" In the population of {of.people:,}, {of.count:,.0f} people are unique, {by(of)};"
             f" {share(of.of_records)} of the records are theirs."
         )
     return told

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 
 from discreet.values.boxes import Box
-from discreet.vault.tree.model import Ints
+from discreet.vault.tree.model import Floats, Ints
 
 COUNT = np.dtype("<i8")
 PLACE = np.dtype("<i4")
@@ -35,6 +36,16 @@ def unpacked(found: bytes) -> Ints:
     return numbers
 
 
+def unpacked_all(found: Sequence[bytes]) -> tuple[Ints, Ints, Ints]:
+    """Many vectors that `packed` gave: of each number that is not zero the vector, the place in it, and the number."""
+    start, each = 2 * NUMBER.size, PLACE.itemsize + COUNT.itemsize
+    held = [(len(one) - start) // each for one in found]
+    ends = [start + PLACE.itemsize * count for count in held]
+    places = np.frombuffer(b"".join([one[start:end] for one, end in zip(found, ends, strict=True)]), PLACE)
+    numbers = np.frombuffer(b"".join([one[end:] for one, end in zip(found, ends, strict=True)]), COUNT)
+    return np.repeat(np.arange(len(held)), held), places.astype(np.int64), numbers
+
+
 def packed_box(box: Box) -> bytes:
     """The ends of all columns, then each set with its length before it."""
     parts = [box.lows.astype(END).tobytes(), box.highs.astype(END).tobytes()]
@@ -55,6 +66,20 @@ def unpacked_box(found: bytes, columns: int) -> Box:
     return Box(lows, highs, tuple(sets))
 
 
+def unpacked_boxes(found: Sequence[bytes], columns: int) -> tuple[Floats, Floats, list[list[bytes]]]:
+    """Many boxes that `packed_box` gave: a line of lows and of highs for each, and of each column all packed sets."""
+    width = 2 * columns * END.itemsize
+    ends = np.frombuffer(b"".join([one[:width] for one in found]), END).reshape(-1, 2, columns)
+    whole = np.frombuffer(b"".join(found), np.uint8)
+    starts = np.cumsum([0, *map(len, found)])[:-1]
+    at, sets = np.full(len(found), width), []
+    for _ in range(columns):
+        lengths = whole[(starts + at)[:, None] + np.arange(NUMBER.size)].view("<u4")[:, 0]
+        first, at = at + NUMBER.size, at + NUMBER.size + lengths
+        sets.append([one[a:b] for one, a, b in zip(found, first.tolist(), at.tolist(), strict=True)])
+    return ends[:, 0], ends[:, 1], sets
+
+
 def packed_set(bits: int) -> bytes:
     """A set of codes, a bit for each."""
     return bits.to_bytes((bits.bit_length() + 7) // 8, "little")
@@ -62,3 +87,14 @@ def packed_set(bits: int) -> bytes:
 
 def unpacked_set(found: bytes) -> int:
     return int.from_bytes(found, "little")
+
+
+def unpacked_sets(found: Sequence[bytes]) -> tuple[Ints, Ints]:
+    """Many sets that `packed_set` gave: of each code in one the set, ascending, and the code, ascending in it."""
+    lengths = np.array([len(one) for one in found], np.int64)
+    starts = np.cumsum(lengths) - lengths
+    whole = np.frombuffer(b"".join(found), np.uint8)
+    held = np.flatnonzero(whole)
+    byte, bit = np.nonzero(np.unpackbits(whole[held][:, None], axis=1, bitorder="little"))
+    of = np.repeat(np.arange(len(found)), lengths)[held[byte]]
+    return of, 8 * (held[byte] - starts[of]) + bit

@@ -24,8 +24,8 @@ class Database(Protocol):
     @property
     def place(self) -> Path | Address: ...
 
-    def sole_writer(self) -> AbstractContextManager[None]:
-        """Keep all other writers out for a whole command: from a file they are sent away, in a server they wait."""
+    def sole_writer(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Keep all other writers out for a whole command: from a file they are sent away, in a server they `wait`."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """All that is written inside, or nothing of it."""

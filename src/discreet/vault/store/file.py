@@ -23,7 +23,7 @@ from typing import Any
 
 from discreet.errors import VaultError
 from discreet.release.write import free, sync
-from discreet.vault.store.schema import check_version, statements, version
+from discreet.vault.store.schema import busy, check_version, statements, version
 
 FILE = "vault.sqlite"
 POLICY = "policy.json"
@@ -89,7 +89,7 @@ class InFile:
         check_version(self.place, found)
 
     @contextmanager
-    def sole_writer(self) -> Iterator[None]:
+    def sole_writer(self, *, wait: bool = True) -> Iterator[None]:  # noqa: ARG002
         """Keep all other writers out; one that comes second is told at once."""
         try:
             handle = os.open(self.place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -99,7 +99,7 @@ class InFile:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise _busy(self.place) from None
+                raise busy(self.place) from None
             except OSError as error:
                 raise VaultError(
                     f"`{self.place}` cannot be kept from other writers: {error.strerror}",
@@ -218,12 +218,6 @@ def _check_private(folder: Path) -> None:
         )
 
 
-def _busy(folder: Path) -> VaultError:
-    return VaultError(
-        f"another process is writing to the vault `{folder}`", hint="wait until it has ended and run the same again"
-    )
-
-
 @contextmanager
 def _translating(folder: Path) -> Iterator[None]:
     """Our error for one of SQLite's, which might quote what it was given."""
@@ -236,7 +230,7 @@ def _translating(folder: Path) -> Iterator[None]:
 def _translated(folder: Path, error: sqlite3.Error) -> VaultError:
     as_it_was, code = "the vault is as it was", getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return _busy(folder)
+        return busy(folder)
     if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
         return VaultError(
             f"the vault `{folder}` could not be written: the disk is full or failing; {as_it_was}",

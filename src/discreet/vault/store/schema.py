@@ -55,11 +55,21 @@ def version(*, people: bool) -> int:
     return OF_PEOPLE if people else FORMAT
 
 
-def check_version(place: object, found: int) -> None:
+def check_version(place: object, found: object) -> None:
     """Raise for a vault that other software made, which might mean something else by its tables."""
     if found not in {FORMAT, OF_PEOPLE}:
-        newer = "upgrade discreet" if found > OF_PEOPLE else "open it with the version of discreet that made it"
+        newer = (
+            "upgrade discreet"
+            if isinstance(found, int) and found > OF_PEOPLE
+            else "open it with the version of discreet that made it"
+        )
         raise VaultError(f"`{place}` is a vault of version {found}, expected {FORMAT} or {OF_PEOPLE}", hint=newer)
+
+
+def busy(place: object) -> VaultError:
+    return VaultError(
+        f"another process is writing to the vault `{place}`", hint="wait until it has ended and run the same again"
+    )
 
 
 def statements(*, people: bool) -> list[str]:

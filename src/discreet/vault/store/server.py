@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.engines import Address, ledger_of
 from discreet.errors import EngineError, ReleaseError, VaultError
-from discreet.vault.store.schema import check_version, statements, version
+from discreet.vault.store.schema import busy, check_version, statements, version
 
 KIND, VERSION = "kind", "version"  # what is noted of a vault, as a file has it in its header
 VAULT = "discreet vault"
@@ -88,9 +88,10 @@ class InServer:
             )
 
     @contextmanager
-    def sole_writer(self) -> Iterator[None]:
+    def sole_writer(self, *, wait: bool = True) -> Iterator[None]:
         with _translating():
-            self._ledger.lock()
+            if not self._ledger.lock(wait=wait):
+                raise busy(self.place)
         try:
             yield
         finally:

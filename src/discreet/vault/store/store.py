@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +19,35 @@ import pyarrow as pa
 from discreet.errors import InternalError
 from discreet.values.columns import Column
 from discreet.vault.rows import texts, values_of
-from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
+from discreet.vault.store.codec import (
+    packed,
+    packed_box,
+    packed_set,
+    unpacked,
+    unpacked_all,
+    unpacked_box,
+    unpacked_boxes,
+    unpacked_set,
+)
 from discreet.vault.store.database import Database
+from discreet.vault.store.kept import Members, packed_rows, together, unpacked_rows
 from discreet.vault.tree.model import Changes, Cut, Floats, Ints, Leaf, Node, Placed, Root, Rows, State
 
 NOBODY = packed(np.zeros(0, np.int64))  # `past` is of older vaults: who had left a leaf
 STANDING = "standing in {}"
+KEPT = "rows first shown in {}"
+LATER = np.iinfo(np.int64).max
 SENSITIVE = -1  # the place of the sensitive column in the dictionary
 LEAF = "SELECT node, counts, box, reach, waiting, changed FROM leaves"
+RELEASED = "SELECT node, counts, box FROM leaves WHERE box IS NOT NULL ORDER BY node"
 ROWS = "SELECT id, point, sensitive, since, member FROM rows"
 SOME = f"{ROWS} WHERE node IN (SELECT value FROM json_each(?)) ORDER BY id"  # noqa: S608 - no input in it
 WAITING = f"{ROWS} INDEXED BY rows_unpublished WHERE member = 0 AND node = ? AND published IS NULL ORDER BY id"
 MEMBERS = "SELECT node, point, sensitive FROM rows WHERE member = 1 ORDER BY node, id"
+FRESH = """
+    SELECT node, point, sensitive FROM rows INDEXED BY rows_unpublished WHERE member = 1 AND published IS NULL
+    ORDER BY node, id
+"""
 MEMBER_KEYS = "SELECT key FROM rows JOIN people USING (id) WHERE member = 1 ORDER BY rows.node, id"
 UNPUBLISHED_KEYS = """
     SELECT key FROM rows INDEXED BY rows_unpublished CROSS JOIN people USING (id) WHERE published IS NULL ORDER BY id
@@ -44,9 +63,21 @@ PEOPLE = """
     SELECT node, COUNT(*), MAX(own) FROM (
       SELECT rows.node AS node, COUNT(*) AS own FROM rows JOIN people USING (id) WHERE member = 1
       GROUP BY rows.node, key
-    ) GROUP BY node
+    ) AS persons GROUP BY node
 """
 UNPUBLISHED = f"{ROWS} INDEXED BY rows_unpublished WHERE published IS NULL ORDER BY id"
+
+
+class Shown(NamedTuple):
+    """Groups side by side: their nodes, the lines of their counts (group, value, rows), and their boxes by columns."""
+
+    nodes: Sequence[int]
+    groups: Ints
+    values: Ints
+    counts: Ints
+    lows: Floats
+    highs: Floats
+    sets: Sequence[Sequence[bytes]]
 
 
 class VaultStore:
@@ -116,18 +147,38 @@ class VaultStore:
             for at, release, box, counts, cohorts, chain in found
         ]
 
-    def members(self) -> tuple[Ints, Floats, Ints]:
-        """The node, the point and the sensitive code of every row that the next release shows, by node and id."""
-        parts = [
-            (
-                np.array(nodes, np.int64),
-                np.frombuffer(b"".join(points), np.float64).reshape(len(nodes), -1),
-                np.array(codes, np.int64),
-            )
-            for nodes, points, codes in (zip(*part, strict=True) for part in self.database.parts(MEMBERS))
-        ]
-        nodes, points, codes = zip(*parts, strict=True)
-        return np.concatenate(nodes), np.concatenate(points), np.concatenate(codes)
+    def members(self) -> Members:
+        """All rows that the next release shows, by node and id: those that were kept, then others."""
+        kept, _, fresh = self._members
+        return together([*kept, fresh])
+
+    @cached_property
+    def _members(self) -> tuple[list[Members], int, Members]:
+        """What was kept of all rows that were shown, if it was; from which release on it was not; and all others."""
+        done = self.database.rows("SELECT number, rows FROM releases WHERE status = 'done' ORDER BY number DESC")
+        upto, kept = done[0][0] if done else 0, list[Members]()
+        while upto > 0 and (found := self.database.meta(KEPT.format(upto))) is not None:
+            rows, since = unpacked_rows(found)
+            kept, upto = [rows, *kept], since - 1
+        if upto == 0 and kept and sum(len(rows.nodes) for rows in kept) == done[0][1]:
+            fresh = self._read_members(FRESH)
+            if all(a.nodes.max(initial=-1) < b.nodes.min(initial=LATER) for a, b in pairwise([*kept, fresh])):
+                return kept, done[0][0] + 1, fresh
+        return [], 1, self._read_members(MEMBERS)
+
+    def keep_members(self, release: int) -> None:
+        """Keep what was read of the rows that a release is the first to show, so that it need not be read again."""
+        _, since, fresh = self._members
+        if (found := packed_rows(fresh, since)) is not None:
+            self.database.set_meta(KEPT.format(release), found)
+
+    def _read_members(self, statement: str) -> Members:
+        parts = [Members(np.zeros(0, np.int64), np.zeros((0, len(self.columns))), np.zeros(0, np.int64))]
+        for part in self.database.parts(statement):
+            nodes, points, codes = zip(*part, strict=True)
+            lines = np.frombuffer(b"".join(points), np.float64).reshape(len(nodes), -1)
+            parts.append(Members(np.array(nodes, np.int64), lines, np.array(codes, np.int64)))
+        return together(parts)
 
     def member_keys(self) -> pa.ChunkedArray:
         """The identifiers of the same rows, in the same order."""
@@ -143,9 +194,10 @@ class VaultStore:
     def changed(self) -> list[int]:
         return [node for (node,) in self.database.rows("SELECT node FROM leaves WHERE changed AND box IS NOT NULL")]
 
-    def released(self) -> list[Leaf]:
+    def released(self) -> Shown:
         """Every group as it would be released now."""
-        return [self._leaf(found) for found in self.database.rows(f"{LEAF} WHERE box IS NOT NULL ORDER BY node")]
+        nodes, counts, boxes = zip(*self.database.rows(RELEASED), strict=True)
+        return Shown(nodes, *unpacked_all(counts), *unpacked_boxes(boxes, len(self.columns)))
 
     def _found(self, statement: str, node: int) -> Any:
         found = self.database.one(statement, (node,))
@@ -281,7 +333,8 @@ class VaultStore:
     def forget(self, release: int) -> None:
         """Take back what was noted of a release that never came to be."""
         self.database.run("DELETE FROM states WHERE release = ?", (release,))
-        self.database.run("DELETE FROM meta WHERE key = ?", (STANDING.format(release),))
+        for noted in (STANDING, KEPT):
+            self.database.run("DELETE FROM meta WHERE key = ?", (noted.format(release),))
 
 
 def _node(node: Node) -> tuple[Any, ...]:

@@ -1,0 +1,102 @@
+"""What a server keeps of groups beside their signatures, so that no question goes through every value anew.
+
+    signature_arrays  per signature: its size, and its values in order (`sorted`), each as often as it occurs
+    signature_sums    of numbers: size, mean and spread, and by m + 1 the sum of the m `smallest` and `largest` values
+
+They are kept where no value is missing and no group is very large, and say nothing that `signature_values` does not.
+Cost: the values of each signature are sorted, from either end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyarrow import types
+from sqlglot import exp
+
+from discreet.answer.plan.sql import piece, select
+from discreet.engines import Engine
+
+LARGEST = 1_000  # rows of a group: an array is read as a whole, whatever is looked up in it
+BITS = 30  # by which the last group of a batch is moved, at most
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The `largest` group has so many rows; each is its `own` signature, or some share one; there are sums, or not."""
+
+    largest: int
+    own: bool
+    sums: bool
+
+    @property
+    def bits(self) -> int:
+        """That the number of matching rows of one group may take."""
+        return self.largest.bit_length()
+
+    @property
+    def batch(self) -> int:
+        """How many groups are counted in one number."""
+        return BITS // self.bits + 1
+
+    def first(self, group: str) -> str:
+        """The number of a group's batch."""
+        return f"{group} - {group} % {self.batch}"
+
+    def shift(self, group: str) -> str:
+        """Where in the number of its batch a group is counted."""
+        return f"{self.bits} * CAST({group} % {self.batch} AS INTEGER)"
+
+
+def looked_up(engine: Engine, *, sums: bool) -> Kept:
+    """What can be known of groups whose rows are kept."""
+    own = "MIN(CASE WHEN grp = signature THEN 1 ELSE 0 END) AS own"
+    asked = select("MAX(size) AS largest", own, source="signatures")
+    [found] = engine.run(asked).to_pylist()
+    return Kept(found["largest"], found["own"] == 1, sums)
+
+
+def made(engine: Engine, type_: pa.DataType) -> dict[str, exp.Expr]:
+    """The queries that make what is kept of values of a type; none where nothing is."""
+    asked = ["MAX(n) AS most", "MAX(below + n) AS largest", "COUNT(*) - COUNT(value) AS missing"]
+    if types.is_floating(type_):
+        asked.append("SUM(CASE WHEN IS_FINITE(value) THEN 0 ELSE 1 END) AS endless")
+    [found] = engine.run(select(*asked, source="signature_values")).to_pylist()
+    if found["missing"] or not 0 < found["largest"] <= LARGEST:
+        return {}
+    numbers = f"SELECT CAST(ROW_NUMBER() OVER () AS INTEGER) AS i FROM st LIMIT {found['most']}"  # noqa: S608
+    queries = {"signature_arrays": ARRAYS.format(value=_compared(type_), numbers=numbers)}
+    number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
+    if number and not found.get("endless"):
+        queries["signature_sums"] = SUMS.format(numbers=numbers)
+    return {name: piece(query) for name, query in queries.items()}
+
+
+def _compared(type_: pa.DataType) -> str:
+    """A value as the server compares it with constants: in an array it would take these for the type of the values."""
+    if types.is_floating(type_):
+        return "CAST(value AS DOUBLE)"
+    return "CAST(value AS INTEGER)" if types.is_integer(type_) and type_.bit_width < 32 else "value"
+
+
+ARRAYS = """
+    SELECT signature, CAST(COUNT(*) AS INTEGER) AS size, ARRAY_AGG({value} ORDER BY below + i) AS sorted
+    FROM signature_values JOIN ({numbers}) AS numbers ON i <= n GROUP BY signature ORDER BY signature
+"""
+SUMS = """
+    SELECT signature, CAST(COUNT(*) AS INTEGER) AS size, MAX(mean) AS mean,
+           SUM((number - mean) * (number - mean)) AS spread,
+           LIST_CONCAT([CAST(0 AS DOUBLE)], ARRAY_AGG(low ORDER BY place)) AS smallest,
+           LIST_CONCAT([CAST(0 AS DOUBLE)], ARRAY_AGG(high ORDER BY place DESC)) AS largest
+    FROM (
+        SELECT signature, place, number,
+               SUM(number) OVER (PARTITION BY signature) / COUNT(*) OVER (PARTITION BY signature) AS mean,
+               SUM(number) OVER (PARTITION BY signature ORDER BY place ROWS UNBOUNDED PRECEDING) AS low,
+               SUM(number) OVER (PARTITION BY signature ORDER BY place DESC ROWS UNBOUNDED PRECEDING) AS high
+        FROM (
+            SELECT signature, below + i AS place, CAST(value AS DOUBLE) AS number
+            FROM signature_values JOIN ({numbers}) AS numbers ON i <= n
+        ) AS places
+    ) AS upto GROUP BY signature ORDER BY signature
+"""
