@@ -17,12 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.engines.spark.assign import codes
-from discreet.engines.spark.blocks import in_order
+from discreet.engines.spark.blocks import Made, in_order
 from discreet.engines.spark.chance import Drawn
-from discreet.guarantees import Guarantee
-from discreet.guarantees.dominance import PARTS
+from discreet.engines.spark.held import Held
+from discreet.errors import InternalError
+from discreet.guarantees import Guarantee, Histograms
+from discreet.guarantees.dominance import dominating, largest_share
 from discreet.partition import PARTITIONS
-from discreet.partition.cells import Steps, Tree
 from discreet.publication.axes import Axis
 from discreet.values.codes import Codes
 
@@ -34,38 +35,20 @@ class InCell:
     partition: str
     options: Mapping[str, Any]
     axes: Sequence[Axis]
-    sensitive: Codes
-    guarantee: Guarantee
 
-    def groups(self, rows: pa.Table, name: str, secret: Drawn) -> npt.NDArray[np.int32]:
-        axes = [replace(axis, codes=_coded(rows[axis.name], axis.codes)) for axis in self.axes]
-        values = _coded(rows[name], self.sensitive).codes
+    def groups(
+        self, rows: pa.Table, values: npt.NDArray[np.int32], guarantee: Guarantee, secret: Drawn
+    ) -> npt.NDArray[np.int32]:
+        axes = [replace(axis, codes=coded(rows[axis.name], axis.codes)) for axis in self.axes]
         partition = PARTITIONS[self.partition]
-        placed = partition.place(partition.view(axes), values, self.guarantee, secret, self.options)
+        placed = partition.place(partition.view(axes), values, guarantee, secret, self.options)
         return np.asarray(placed.groups, np.int32)
 
 
-def _coded(values: pa.ChunkedArray, known: Codes) -> Codes:
-    found = codes(values.combine_chunks(), known.domain)
+def coded(values: pa.ChunkedArray | pa.Array, known: Codes) -> Codes:
+    """A column by the codes of a domain that is known."""
+    found = codes(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, known.domain)
     return Codes(found.to_numpy(zero_copy_only=False), known.domain, known.missing)
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The tree of cells, and by what rows are found in it."""
-
-    tree: Tree
-    axes: Sequence[Axis]
-    steps: Sequence[Steps]
-    sensitive: Codes
-
-    def seen(self, batch: pa.RecordBatch | pa.Table) -> list[npt.NDArray[np.int32]]:
-        """The step of every row on every axis."""
-        found = []
-        for axis, steps in zip(self.axes, self.steps, strict=True):
-            column = codes(batch.column(axis.name), axis.codes.domain).to_numpy(zero_copy_only=False)
-            found.append(steps.of[column])
-        return found
 
 
 @dataclass(frozen=True)
@@ -77,38 +60,55 @@ class Block:
     sensitive: str
     group: str
     count: str
-    key: bytes = field(repr=False)
+    values: Codes
+    population: npt.NDArray[np.int64]
+    guarantee: Guarantee
     per: int = 0
     cell: InCell | None = None
 
-    def __call__(self, rows: pa.Table, number: int) -> tuple[dict[str, pa.Table], int, float]:
-        """The tables, how many groups there are, and the largest share of one with the same value."""
-        rows, place = self._grouped(rows, number)
-        rows = in_order(rows, [self.group, *self.quasi, self.sensitive])
-        counts = rows.group_by([self.group, self.sensitive], use_threads=False).aggregate([([], "count_all")])
-        counts = in_order(counts.rename_columns([self.group, self.sensitive, self.count]), [self.group, self.sensitive])
-        sizes = np.bincount(rows[self.group].to_numpy())
-        if not sizes.all():
-            raise ValueError("a group has no rows")
-        tops = np.zeros(sizes.size, np.int64)
-        np.maximum.at(tops, counts[self.group].to_numpy(), counts[self.count].to_numpy())
-        share = int((-(-tops * PARTS // sizes)).max()) / PARTS
-        return self._tables(rows, counts, Drawn(self.key, "shown", number)), sizes.size, share
+    def made(self, rows: pa.Table, number: int, key: bytes) -> Made:
+        """The tables of a block, and what is to be known of it."""
+        rows = self._grouped(rows, number, key)
+        groups = rows[self.group].to_numpy()
+        histograms = Histograms.of(groups, coded(rows[self.sensitive], self.values).codes)
+        if not histograms.sizes.all() or not self.guarantee.holds(histograms).all():
+            raise InternalError("a block of groups broke the guarantee; nothing was published")
+        spared = self.guarantee.harmless
+        share = largest_share(histograms, spared)
+        worst = dominating(histograms, self.population, spared) or (0, 0, 0)
+        tables = self._tables(rows, histograms, Drawn(key, "shown", number))
+        return Made(tables, histograms.sizes.size, share, worst)
 
-    def _grouped(self, rows: pa.Table, number: int) -> tuple[pa.Table, int]:
-        """Rows with their group, from 0 in this block."""
+    def _grouped(self, rows: pa.Table, number: int, key: bytes) -> pa.Table:
+        """Rows with their group, from 0 in this block, in the order of groups and of all that they hold."""
         if self.cell is None:
             at = rows.column_names.index(self.group)
-            return rows.set_column(at, self.group, pc.subtract(rows[self.group], pa.scalar(number * self.per, pa.int32()))), at
+            own = pc.subtract(rows[self.group], pa.scalar(number * self.per, pa.int32()))
+            return in_order(rows.set_column(at, self.group, own), [self.group, *self.quasi, self.sensitive])
         rows = in_order(rows, [*self.quasi, self.sensitive])
-        groups = self.cell.groups(rows, self.sensitive, Drawn(self.key, "cell", number))
-        return rows.append_column(self.group, pa.array(groups)), len(rows.column_names)
+        values = coded(rows[self.sensitive], self.values).codes
+        groups = self.cell.groups(rows, values, self.guarantee, Drawn(key, "cell", number))
+        return rows.append_column(self.group, pa.array(groups)).take(pa.array(np.argsort(groups, kind="stable")))
 
-    def _tables(self, rows: pa.Table, counts: pa.Table, secret: Drawn) -> dict[str, pa.Table]:
+    def _tables(self, rows: pa.Table, histograms: Histograms, secret: Drawn) -> dict[str, pa.Table]:
         if self.publication == "anatomy":
-            return {"qit": rows.select([*self.quasi, self.group]), "st": counts}
+            held = self.values.decode(histograms.values).cast(rows.schema.field(self.sensitive).type)
+            counts = {self.group: histograms.groups, self.sensitive: held, self.count: histograms.counts}
+            return {"qit": rows.select([*self.quasi, self.group]), "st": pa.table(counts)}
         groups, draws = rows[self.group].to_numpy(), secret.words(rows.num_rows)
         drawn = rows[self.sensitive].take(pa.array(np.lexsort((draws, groups))))  # rows stand group by group
         at = rows.column_names.index(self.sensitive)
         shown = in_order(rows.set_column(at, self.sensitive, drawn), [self.group, *self.quasi, self.sensitive])
         return {"permuted": shown.select([*self.quasi, self.sensitive, self.group])}
+
+
+@dataclass(frozen=True)
+class Finish:
+    """A block that waits in a private file, and the key, which does not: it travels with the function."""
+
+    block: Held
+    key: bytes = field(repr=False)
+
+    def __call__(self, rows: pa.Table, number: int) -> Made:
+        block: Block = self.block.get()
+        return block.made(rows, number, self.key)

@@ -10,70 +10,40 @@ Claim: every_row_once — a release has every row of the source once, whichever 
 
 from __future__ import annotations
 
-import secrets
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from discreet.engines.spark import beside, started
-from discreet.engines.spark.assign import grouped, ranked
-from discreet.engines.spark.blocks import BLOCK, Blocks, Part, cut, stored
-from discreet.engines.spark.errors import translating
-from discreet.engines.spark.session import check_session, is_session
-from discreet.engines.spark.source import cleaned, copied, frame_of, is_frame, seen, types_of
+from discreet.engines.spark.session import check_session
+from discreet.engines.spark.source import cleaned, copied, frame_of, is_frame, of_people, seen, types_of
 from discreet.engines.spark.workers import check_workers
-from discreet.errors import DiscreetWarning, InputError, InternalError, PolicyError
-from discreet.guarantees import Guarantee, needed
+from discreet.errors import DiscreetWarning, InputError
 from discreet.partition import PARTITIONS
-from discreet.partition.histogram.runs import Runs
 from discreet.policy import Given, Policy, unfit
 from discreet.policy.about import members
-from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import present
-from discreet.publication.default import settled
-from discreet.publication.draft import Draft, Prepared
-from discreet.publication.identified import check_identified
-from discreet.publication.in_blocks import Block, InCell
-from discreet.publication.in_cells import cells_of, in_cells
-from discreet.publication.prepare import promised
-from discreet.publication.publish import describe
+from discreet.publication.earlier import doubts as earlier_doubts
+from discreet.publication.earlier import opened as opened_earlier
+from discreet.publication.earlier import watched
+from discreet.publication.identified import check_figures
+from discreet.publication.made_on_spark import CAN, OnExecutors
 from discreet.release import Release
-from discreet.release.layouts import cut_column
-from discreet.release.manifest import Promise, TableSpec
-from discreet.release.parts import check_rows_per_part, per_part
-from discreet.release.write import Written, complete, free, hidden
-from discreet.table import read
+from discreet.release.parts import check_rows_per_part
+from discreet.release.write import complete, free, hidden
 from discreet.table.header import check_names
-from discreet.table.spread import Spread
-from discreet.values.codes import Tally
 from discreet.values.columns import Column
-from discreet.values.random import RandomSource
 from discreet.warnings.checks import judged
-from discreet.warnings.near_limit import near_limit
-from discreet.warnings.repeats import repeats
-from discreet.warnings.tells import tells
-from discreet.warnings.text import text
+from discreet.warnings.repeats import repeating
 
-COUNTS = ("deal", "mixed", "anatomize", "min_sum", "min_max", "max_groups", "tightest", "random")
-CELLS = ("local", "cluster", "mondrian")
-SHOWN = {"anatomy": {"qit": "qit", "st": "st"}, "permutation": {"permuted": "permuted", "mapping": "permuted"}}
 ROWS = 2_000_000  # of a part, unless it is said otherwise: each is made by one task
-PLANNED = 50_000_000  # rows that are planned one by one, by partitions whose plans are not made of counts alone
-LONGEST = 5_000_000  # runs of a plan: every executor holds them
-VALUES = 5_000_000  # different values of a column: this process and every executor hold them
-DRAWN = 50_000  # rows that are looked at here, to warn of what columns tell
-STEPS = ("copying", "counting", "grouping", "writing", "verifying")
-
-
-def meant(table: Any, engine: Any) -> bool:
-    """Whether a table is to be published on Spark."""
-    return is_frame(table) or engine == "spark" or is_session(engine)
+STEPS = ("checking", "copying", "counting", "grouping", "writing", "verifying")
+RESERVED = "discreet "  # how columns begin that are added on the way
 
 
 def publish_on_spark(
@@ -82,83 +52,117 @@ def publish_on_spark(
     *,
     to: Path,
     engine: Any = "spark",
+    earlier: Sequence[str | Path | Release] = (),
     strict: bool = False,
     rows_per_part: int | None = None,
     memory_limit: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
-    also: Mapping[str, Any],
 ) -> Release:
     """Publish Parquet files, or a frame of Spark's, as a folder that this process and all executors see."""
-    _check_asked(table, also)
     check_rows_per_part(rows_per_part, "parquet")
     free(to)
-    session, frame = _opened(table, engine, memory_limit)
-    source = table if isinstance(table, str) else frame
+    own, frame, source = _opened(table, engine, memory_limit)
     columns = _columns(frame)
     rules = Policy.of(policy, check=unfit(columns))
-    _check_suits(rules)
-    own = beside(session)
-    with hidden(to) as folder, ExitStack() as ending:
+    _check_suits(rules, columns)
+    others = opened_earlier(earlier, rules)
+    watch = watched(others)
+    with hidden(to.absolute(), watch) as folder, ExitStack() as ending:
         work = folder / "work"
         work.mkdir()
         ending.callback(shutil.rmtree, work, ignore_errors=True)
-        progress("copying")
+        progress("checking")
         check_workers(own)
-        before = seen(session, source)
-        looked = Spread.of(session, cleaned(frame, [column.name for column in columns if column.kind], present=None), columns)
-        doubts: list[DiscreetWarning] = []
-        with looked:
-            check_identified(looked, rules)
-            doubts += repeats(Prepared(looked, rules, _none(), Guarantee.of({"k": 1}), RandomSource()))
-            every = looked.rows
+        before = seen(own, source)
+        every, rows, doubts = _looked_at(frame, rules)
+        progress("copying")
         names = [*rules.quasi, rules.sensitive_column]
-        rows = copied(own, cleaned(frame, names, present=present(rules)), work / "rows")
-        if seen(session, source) != before:
-            raise InputError("the source changed while it was read; nothing was published", hint="publish it again")
+        private = copied(own, cleaned(frame, names, present=present(rules)), work / "rows")
         progress("counting")
-        made = _Made.of(own, rows, rules, columns, work)
-        doubts += made.doubts()
-        warned = judged(doubts, made.policy, strict=strict)
+        made = OnExecutors.of(own, private, rules, [column for column in columns if column.name in names], work)
+        if seen(own, source) != before or made.size != rows:
+            raise InputError("the source changed while it was read; nothing was published", hint="publish it again")
+        doubts += [*earlier_doubts(others, rules), *made.doubts()]
         progress("grouping")
-        blocks = made.blocks(rows_per_part or ROWS)
+        blocks = made.blocks()
+        warned = judged([*doubts, *made.doubts_of(blocks)], made.policy, strict=strict)
         progress("writing")
         promise = made.promise(blocks)
-        tables = made.tables(blocks, promise, rows_per_part or ROWS)
-        about = members(made.policy.about)
-        written = [replace(each, files=[file.rename(folder / file.name) for file in each.files]) for each in tables]
+        written = made.tables(blocks, promise, rows_per_part or ROWS)
+        ready = [replace(each, files=[file.rename(folder / file.name) for file in each.files]) for each in written]
         ending.close()
-        release = complete(folder, to, promise, written, progress=progress, about=about)
-    return replace(release, warnings=warned, withheld=every - made.size)
+        about = members(made.policy.about)
+        release = complete(folder, to.absolute(), promise, ready, progress=progress, about=about, watch=watch)
+    return replace(release, path=to, warnings=warned, withheld=every - rows)
 
 
-def _none() -> Tally:
-    return Tally(np.zeros(0, np.int32), pa.array([], pa.int32()), False, np.zeros(0, np.int64))
+def _opened(table: Any, engine: Any, memory_limit: str | None) -> tuple[Any, Any, Any]:
+    """A session beside the user's, the rows as a frame, and where they come from."""
+    if is_frame(table):
+        session = table.sparkSession
+    elif isinstance(table, str | Path):
+        session = started(memory_limit) if engine == "spark" else engine
+    else:
+        raise InputError("Spark publishes its own frames, and Parquet files", hint="give a DataFrame, or 'rows/*.parquet'")
+    check_session(session)
+    own = beside(session)
+    own.conf.set("spark.sql.legacy.parquet.nanosAsLong", "false")  # no time may become a number
+    own.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
+    if is_frame(table):
+        return own, table, table
+    return own, frame_of(own, str(table)), str(table)
 
 
-@dataclass(frozen=True)
-class _Made:
-    """A table that is copied and counted, and the key of its release."""
+def _columns(frame: Any) -> list[Column]:
+    """The columns of a frame, those without a type of ours with the reason why they are refused."""
+    found = types_of(frame)
+    check_names([name for name, _, _ in found])
+    columns = []
+    for name, type_, told in found:
+        if name.lower().startswith(RESERVED):
+            raise InputError(f"no column may begin with `{RESERVED}`: `{name}`", hint="give it another name")
+        why = None if type_ is not None else f"has the type {told} of Spark, which cannot be published; cast or drop it"
+        columns.append(Column(name, type_ or pa.null(), why))
+    return columns
 
-    session: Any
-    rows: Any
-    policy: Policy
-    columns: Sequence[Column]
-    work: Path
-    sensitive: Tally
-    guarantee: Guarantee
-    key: bytes
 
-    @classmethod
-    def of(cls, session: Any, rows: Any, policy: Policy, columns: Sequence[Column], work: Path) -> _Made:
-        with translating():
-            counted = rows.groupBy(quoted(policy.sensitive_column)).count().limit(VALUES + 1).toArrow()
-        sensitive = checked(counted, policy, columns)
-        guarantee = promised(policy, sensitive)
-        publication = PUBLICATIONS[policy.publication]
-        publication.of_values(policy, guarantee).feasible(
-            sensitive.counts(), policy.sensitive_column, sensitive.value
-        )
-        if policy.partition == "auto" and PARTITIONS[policy.grouping].needs == "e":
-            _check_planned(policy.grouping, int(sensitive.counts().sum()))
-        policy = settled(policy, sensitive, guarantee)
-        return cls(session, rows, policy, columns, work, sensitive, guarantee, secrets.token_bytes(32))
+def _check_suits(policy: Policy, columns: list[Column]) -> None:
+    """Raise for what is not done on Spark, by name, with what can be."""
+    grouping = policy.grouping
+    partitions = CAN.get(policy.publication)
+    if partitions is None:
+        _refuse(f"the publication `{policy.publication}`", f"`publication` may be {_either(CAN)}")
+    elif policy.person is not None:
+        _refuse("people with several rows (`person`)", "publish one row per person")
+    elif grouping not in partitions:
+        _refuse(f"the partition `{grouping}`", f"`partition` may be {_either(partitions)}")
+    elif PARTITIONS[grouping].cuts(policy.options) == "fitted":
+        _refuse('cuts = "fitted"', 'leave it out: cuts are "blind", which tell nothing of values')
+    elif policy.options.get("cells") is not None:
+        _refuse("the option `cells` of `mixed`", 'leave it out, or set partition = "local"')
+    for column in columns:
+        if column.name in policy.identifiers and column.refused:
+            raise InputError(f"the column `{column.name}` {column.refused}", hint="or cast it to text")
+
+
+def _refuse(what: str, instead: str) -> None:
+    raise InputError(
+        f"{what} cannot be made on Spark", hint=f"{instead}; or publish the table without Spark, if one machine holds it"
+    )
+
+
+def _either(names: Any) -> str:
+    *others, last = (f"`{name}`" for name in names)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _looked_at(frame: Any, policy: Policy) -> tuple[int, int, list[DiscreetWarning]]:
+    """How many rows there are, how many are published, and what is doubtful of identifiers; raise if people repeat."""
+    shown = cleaned(frame, policy.identifiers, present=present(policy))
+    rows, missing, people, held, values = of_people(shown, policy.identifiers)
+    every = rows if present(policy) is None else of_people(cleaned(frame, [], present=None), [])[0]
+    if not every:
+        raise InputError("the table has no rows", hint="there is nothing to publish")
+    if policy.identifiers:
+        check_figures(policy, rows, missing, people)
+    return every, rows, list(repeating(policy, held, values)) if len(policy.identifiers) > 1 else []

@@ -2,7 +2,7 @@
 
 Rows of each value are ranked by chance (`chance.py`): one window over the rows of a value, or over some of them if there
 are many. A value and a rank are a place among all rows sorted by value, and the plan's runs say of every place its
-group: they are looked up in arrays that travel with the function, so that nothing is joined.
+group: they are looked up in arrays of a private file (`held.py`), so that nothing is joined.
 Cost: one shuffle and sort by value. Memory of an executor: the plan's runs.
 """
 
@@ -19,18 +19,20 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from discreet.engines.spark.chance import AT_ONCE, words
-from discreet.engines.spark.source import quoted
+from discreet.engines.spark.errors import translating
+from discreet.engines.spark.held import Held
+from discreet.engines.spark.source import FILE, PLACE, quoted
 
 TOGETHER = 1 << 20  # rows of one value that are ranked by one task, about
 Ints = npt.NDArray[np.integer[Any]]
-CODE, CHANCE, BUCKET, RANK = "discreet code", "discreet chance", "discreet bucket", "discreet rank"
+CODE, CHANCE, BUCKET, RANK = "discreet code", "discreet chance", "discreet bucket", "discreet rank"  # no column is called so
 
 
-def coded(domain: pa.Array) -> Any:
+def coded(domain: Held) -> Any:
     """A function of a column: the place of each value in its domain; a missing one has the last."""
 
     def code(values: pa.Array) -> pa.Array:
-        return codes(values, domain)
+        return codes(values, domain.get())
 
     return f.arrow_udf(code, t.IntegerType())
 
@@ -59,8 +61,8 @@ def chance_of(key: bytes) -> Any:
     return f.arrow_udf(chance, t.LongType())
 
 
-def ranked(rows: Any, by: str, domain: pa.Array, counts: Ints, key: bytes) -> tuple[Any, Ints]:
-    """Rows with their value's code, a bucket of that and their rank there; and where each bucket begins among all rows.
+def ranked(rows: Any, by: str, domain: Held, counts: Ints, key: bytes) -> tuple[Any, Ints, int]:
+    """Rows with their value's code, a bucket of that and their rank there; where each begins among all rows; how many.
 
     Buckets are drawn, so that rows of a value that many hold are ranked by several tasks.
     """
@@ -68,26 +70,30 @@ def ranked(rows: Any, by: str, domain: pa.Array, counts: Ints, key: bytes) -> tu
     rows = rows.withColumns(
         {
             CODE: coded(domain)(f.col(quoted(by))),
-            CHANCE: chance_of(key)(f.col("file_name"), f.col("row_index")),
+            CHANCE: chance_of(key)(f.col(quoted(FILE)), f.col(quoted(PLACE))),
         }
     ).withColumn(BUCKET, f.pmod(f.col(quoted(CHANCE)), f.lit(buckets)).cast("int"))
     sizes = np.asarray(counts, np.int64)
     if buckets > 1:
         sizes = np.zeros(counts.size * buckets, np.int64)
-        found = rows.groupBy(quoted(CODE), quoted(BUCKET)).count().toArrow()
+        with translating():
+            found = rows.groupBy(quoted(CODE), quoted(BUCKET)).count().toArrow()
         at = found[CODE].to_numpy().astype(np.int64) * buckets + found[BUCKET].to_numpy()
         sizes[at] = found["count"].to_numpy()
-    order = [f.col(quoted(CHANCE)), f.col("file_name"), f.col("row_index")]
+    order = [f.col(quoted(CHANCE)), f.col(quoted(FILE)), f.col(quoted(PLACE))]
     window = Window.partitionBy(quoted(CODE), quoted(BUCKET)).orderBy(*order)
-    return rows.withColumn(RANK, f.row_number().over(window)), np.cumsum(sizes) - sizes
+    return rows.withColumn(RANK, f.row_number().over(window)), np.cumsum(sizes) - sizes, buckets
 
 
-def grouped(rows: Any, starts: Ints, values: int, runs: tuple[Ints, Ints, Ints], group: str) -> Any:
-    """Rows that are `ranked` with their group, from 0, by the runs of a plan: first places, groups, and steps."""
-    firsts, groups, steps = (np.asarray(each, np.int64) for each in runs)
-    buckets = starts.size // values
+def grouped(rows: Any, plan: Held, group: str) -> Any:
+    """Rows that are `ranked` with their group, from 0.
+
+    The plan has the first places of its runs, their groups, and steps; where each bucket begins, and how many there are
+    of each value.
+    """
 
     def placed(code: pa.Array, bucket: pa.Array, rank: pa.Array) -> pa.Array:
+        firsts, groups, steps, starts, buckets = plan.get()
         at = code.to_numpy(zero_copy_only=False).astype(np.int64) * buckets + bucket.to_numpy(zero_copy_only=False)
         place = starts[at] + rank.to_numpy(zero_copy_only=False) - 1
         run = np.searchsorted(firsts, place, side="right") - 1
@@ -95,4 +101,4 @@ def grouped(rows: Any, starts: Ints, values: int, runs: tuple[Ints, Ints, Ints],
 
     udf = f.arrow_udf(placed, t.IntegerType())
     found = rows.withColumn(group, udf(*(f.col(quoted(name)) for name in (CODE, BUCKET, RANK))))
-    return found.drop(CODE, CHANCE, BUCKET, RANK, "file_name", "row_index")
+    return found.drop(CODE, CHANCE, BUCKET, RANK, FILE, PLACE)

@@ -22,43 +22,70 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as f
 
+from discreet.engines.spark.errors import translating
 from discreet.engines.spark.source import quoted
+from discreet.errors import InternalError
 
 BLOCK = "discreet block"
 ROWS_AT_ONCE = 122_880  # of a row group, as DuckDB has it
-TOLD = "block int, rows long, groups long, share double"
+TOLD = "block int, rows long, groups long, share double, value int, held long, among long"
+
+
+@dataclass(frozen=True)
+class Made:
+    """The tables of a block, how many groups it has, and the largest share of a group with one value.
+
+    `worst` is the value that fills a group most, the rows that hold it, and all rows of that group; zeros if none does.
+    """
+
+    tables: Mapping[str, pa.Table]
+    groups: int
+    share: float
+    worst: tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks of a folder: how many groups and rows each has, and the largest share of a group with one value."""
+    """The blocks of a folder: how many groups and rows each has; the rest is as in `Made`, of all blocks."""
 
     folder: Path
     groups: tuple[int, ...]
     rows: tuple[int, ...]
     share: float
+    worst: tuple[int, int, int]
 
 
-Finish = Callable[[pa.Table, int], tuple[Mapping[str, pa.Table], int, float]]
+def block_of(group: str, per: int) -> Any:
+    """The block of a row whose group is known: so many groups each."""
+    return f.floor(f.col(quoted(group)) / f.lit(per)).cast("int")
 
 
-def stored(rows: Any, folder: Path, finish: Finish) -> Blocks:
-    """Let every block be made files by `finish`: the tables of a block, how many groups it has, and its largest share."""
+def stored(rows: Any, folder: Path, finish: Callable[[pa.Table, int], Made]) -> Blocks:
+    """Let every block be made files by `finish`."""
     place = str(folder)
+    folder.mkdir()
 
     def write(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
         number = key[0].as_py()
-        tables, groups, share = finish(table.drop_columns([BLOCK]), number)
-        for name, each in tables.items():
+        made = finish(table.drop_columns([BLOCK]), number)
+        for name, each in made.tables.items():
             put(each, Path(place) / f"{name}-{number}.parquet")
-        told = {"block": pa.array([number], pa.int32()), "rows": [table.num_rows], "groups": [groups], "share": [share]}
-        return pa.table(told)
+        told = {"rows": table.num_rows, "groups": made.groups, "share": made.share}
+        told |= dict(zip(("value", "held", "among"), made.worst, strict=True))
+        types = {"block": pa.int32(), "share": pa.float64(), "value": pa.int32()}
+        return pa.table({name: pa.array([n], types.get(name, pa.int64())) for name, n in ({"block": number} | told).items()})
 
-    told = rows.groupBy(f.col(quoted(BLOCK))).applyInArrow(write, TOLD).toArrow().sort_by("block")
+    with translating():
+        told = rows.groupBy(f.col(quoted(BLOCK))).applyInArrow(write, TOLD).toArrow().sort_by("block")
     if told["block"].to_pylist() != list(range(told.num_rows)):
-        raise ValueError("blocks are missing")
-    shares = told["share"].to_pylist()
-    return Blocks(folder, tuple(told["groups"].to_pylist()), tuple(told["rows"].to_pylist()), max(shares))
+        raise InternalError("blocks of rows are missing; nothing was published")
+    worst = max(zip(*(told[name].to_pylist() for name in ("value", "held", "among")), strict=True), key=_filled)
+    groups, sizes = (tuple(told[name].to_pylist()) for name in ("groups", "rows"))
+    return Blocks(folder, groups, sizes, max(told["share"].to_pylist()), worst)
+
+
+def _filled(worst: tuple[int, int, int]) -> float:
+    return worst[1] / max(worst[2], 1)
 
 
 @dataclass(frozen=True)
@@ -86,8 +113,9 @@ def cut(session: Any, blocks: Blocks, parts: Sequence[Part], *, group: str, row:
                 put(found.select(list(part.columns)), Path(part.to))
                 yield pa.record_batch({"part": pa.array([number], pa.int64()), "rows": [found.num_rows]})
 
-    numbers = session.range(0, len(wanted), 1, len(wanted))
-    told = numbers.mapInArrow(make, "part long, rows long").toArrow().sort_by("part")
+    with translating():
+        numbers = session.range(0, len(wanted), 1, len(wanted))
+        told = numbers.mapInArrow(make, "part long, rows long").toArrow().sort_by("part")
     return [int(each) for each in told["rows"].to_pylist()]
 
 
@@ -121,5 +149,5 @@ def put(table: pa.Table, path: Path) -> None:
 
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Rows sorted by columns, missing values last."""
+    """Rows sorted by columns, missing values last; rows that are equal in these are equal."""
     return table.take(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names], null_placement="at_end"))

@@ -1,4 +1,4 @@
-"""Count what lies in each cell of a table of Spark's, all columns in one pass; compiled loops over batches, then a sum."""
+"""Count what lies in each cell of a table of Spark's, all columns in one pass; and give each row a number."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import functions as f
+from pyspark.sql import types as t
+
+from discreet.engines.spark.errors import translating
 
 FULL = 1 << 22  # numbers that are kept before they are counted
 Ints = npt.NDArray[np.integer[Any]]
@@ -31,7 +34,8 @@ def tallied(rows: Any, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> t
             part = slice(start, start + (1 << 16))
             yield pa.record_batch({"number": pa.array(found[part]), "n": pa.array(times[part])})
 
-    told = rows.mapInArrow(count, "number long, n long").groupBy("number").agg(f.sum("n").alias("n")).toArrow()
+    with translating():
+        told = rows.mapInArrow(count, "number long, n long").groupBy("number").agg(f.sum("n").alias("n")).toArrow()
     return told["number"].to_numpy(), told["n"].to_numpy()
 
 
@@ -39,6 +43,24 @@ def _together(found: Ints, times: Ints, waiting: Sequence[Ints]) -> tuple[Ints, 
     """Numbers that were counted before and others that wait, counted."""
     if not waiting:
         return found, times
-    new, again = np.unique(np.concatenate(waiting), return_counts=True)
+    new = np.concatenate(waiting)
+    end = 1 + max(int(new.max(initial=0)), int(found.max(initial=0)))
+    if end <= 2 * FULL:  # they are counted faster than sorted
+        counts = np.bincount(new, minlength=end)
+        counts[found] += times
+        both = np.flatnonzero(counts)
+        return both, counts[both]
+    new, again = np.unique(new, return_counts=True)
     both, at = np.unique(np.concatenate([found, new]), return_inverse=True)
     return both, np.bincount(at, np.concatenate([times, again])).astype(np.int64)
+
+
+def with_number(rows: Any, name: str, number: Callable[[pa.RecordBatch], Ints]) -> Any:
+    """Rows with a whole number more, which follows from what they hold."""
+
+    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.append_column(name, pa.array(np.asarray(number(batch), np.int32)))
+
+    with translating():
+        return rows.mapInArrow(put, t.StructType([*rows.schema.fields, t.StructField(name, t.IntegerType())]))

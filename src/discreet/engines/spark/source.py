@@ -34,6 +34,7 @@ TYPES: dict[type, pa.DataType] = {
     t.TimestampNTZType: pa.timestamp("us"),
 }
 BINARY = "UTF8_BINARY"
+FILE, PLACE = "discreet file", "discreet place"
 SEEN = ("file_path", "file_size", "file_modification_time")
 
 
@@ -110,8 +111,41 @@ def _stat(file: str) -> tuple[Any, ...]:
     return file, about.st_size, about.st_mtime_ns, about.st_ino
 
 
+def of_people(rows: Any, names: Sequence[str]) -> tuple[int, int, int, list[int], list[int]]:
+    """Of identifiers: rows, those that have none, different people; and of each its rows, and its different values."""
+    columns = [f.col(quoted(name)) for name in names]
+    nobody = f.lit(True)
+    for column in columns:
+        nobody = nobody & column.isNull()
+    person = f.struct(*columns) if columns else f.lit(1)
+    figures = [f.count(f.lit(1)), f.coalesce(f.count_if(nobody), f.lit(0)), f.count_distinct(person)]
+    each = [figure for column in columns for figure in (f.count(column), f.count_distinct(column))]
+    with translating():
+        all_, none, people, *counts = rows.agg(*figures, *each).collect()[0]
+    return int(all_), int(none), int(people), counts[::2], counts[1::2]
+
+
+def counted(rows: Any, name: str, most: int) -> pa.Table:
+    """How often each value of a column occurs; raise if there are more than so many."""
+    with translating():
+        found = rows.groupBy(f.col(quoted(name)).alias("value")).agg(f.count(f.lit(1)).alias("n")).limit(most + 1)
+        told = found.toArrow()
+    if told.num_rows > most:
+        raise InputError(
+            f"the column `{name}` has more than {most:,} different values, which cannot be counted on Spark",
+            hint="make its values coarser, or drop it",
+        )
+    return told
+
+
+def drawn(rows: Any, names: Sequence[str], share: float) -> pa.Table:
+    """About so many of the rows, at random."""
+    with translating():
+        return rows.select(*map(quoted, names)).where(f.rand() < share).toArrow()
+
+
 def copied(session: Any, rows: Any, folder: Path) -> Any:
-    """Rows in files of a private folder, read from there; each with `file` and `place`, which together tell it apart."""
+    """Rows in files of a private folder, read from there; each with its file and its place there, which together tell it apart."""
     with translating():
         rows.write.mode("error").option("compression", "lz4_raw").parquet(address(folder))
     if not folder.is_dir() or not any(folder.glob("*.parquet")):
@@ -121,4 +155,4 @@ def copied(session: Any, rows: Any, folder: Path) -> Any:
         )
     with translating():
         found = session.read.parquet(address(folder))
-        return found.select("*", f.col("_metadata.file_name"), f.col("_metadata.row_index"))
+        return found.select("*", f.col("_metadata.file_name").alias(FILE), f.col("_metadata.row_index").alias(PLACE))
