@@ -13,10 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.engines.spark.assign import grouped, ranked
-from discreet.engines.spark.blocks import BLOCK, Blocks, Part, block_of, cut, stored
+from discreet.engines.spark.blocks import Blocks, Part, cut, in_blocks, stored
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.held import Held
-from discreet.engines.spark.source import counted, drawn, quoted
+from discreet.engines.spark.source import counted, drawn
+from discreet.engines.spark.words import quoted
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.harmless import as_told, harmless
@@ -139,7 +140,7 @@ class OnExecutors:
         policy, axes = self.policy, [self._axis(name) for name in self.policy.quasi]
         rows = self.rows.select(*map(quoted, self._names))
         cells = cells_of(rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
-        return in_cells(rows, cells, self.work), self._block(cell=InCell(policy.grouping, policy.options, axes))
+        return in_cells(rows, cells, self.work), self._block(cell=InCell(policy.grouping, dict(policy.options), axes))
 
     def _axis(self, name: str) -> Axis:
         found = counted(self.rows, name, VALUES)
@@ -163,7 +164,7 @@ class OnExecutors:
         )
         plan = Held.put(self.work, "plan", (runs.firsts, runs.groups, runs.steps, starts, buckets))
         rows = grouped(rows, plan, block.group)
-        return rows.withColumn(BLOCK, block_of(block.group, per)), block
+        return in_blocks(rows, block.group, per), block
 
     def _runs(self) -> Runs:
         """The plan, by counts alone."""

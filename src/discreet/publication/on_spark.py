@@ -103,7 +103,9 @@ def _opened(table: Any, engine: Any, memory_limit: str | None) -> tuple[Any, Any
     elif isinstance(table, str | Path):
         session = started(memory_limit) if engine == "spark" else engine
     else:
-        raise InputError("Spark publishes its own frames, and Parquet files", hint="give a DataFrame, or 'rows/*.parquet'")
+        raise InputError(
+            "Spark publishes its own frames, and Parquet files", hint="give a DataFrame, or 'rows/*.parquet'"
+        )
     check_session(session)
     own = beside(session)
     own.conf.set("spark.sql.legacy.parquet.nanosAsLong", "false")  # no time may become a number
@@ -147,7 +149,8 @@ def _check_suits(policy: Policy, columns: list[Column]) -> None:
 
 def _refuse(what: str, instead: str) -> None:
     raise InputError(
-        f"{what} cannot be made on Spark", hint=f"{instead}; or publish the table without Spark, if one machine holds it"
+        f"{what} cannot be made on Spark",
+        hint=f"{instead}; or publish the table without Spark, if one machine holds it",
     )
 
 

@@ -24,7 +24,9 @@ def dominant(draft: Draft) -> Iterator[DiscreetWarning]:
     policy, sensitive = draft.policy, draft.sensitive
     if "e" not in policy.guarantee or not PUBLICATIONS[policy.publication].grouped:
         return
-    found = dominating(draft.histograms, sensitive.counts(), harmless(policy.harmless, sensitive, policy.sensitive_column))
+    found = dominating(
+        draft.histograms, sensitive.counts(), harmless(policy.harmless, sensitive, policy.sensitive_column)
+    )
     if found is not None:
         yield of_group(policy, sensitive, *found)
 

@@ -14,27 +14,31 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Window
-from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from discreet.engines.spark.chance import AT_ONCE, words
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.held import Held
-from discreet.engines.spark.source import FILE, PLACE, quoted
+from discreet.engines.spark.source import FILE, PLACE
+from discreet.engines.spark.words import function, functions, quoted
 
 TOGETHER = 1 << 20  # rows of one value that are ranked by one task, about
 Ints = npt.NDArray[np.integer[Any]]
-CODE, CHANCE, BUCKET, RANK = "discreet code", "discreet chance", "discreet bucket", "discreet rank"  # no column is called so
+CODE, CHANCE, BUCKET, RANK = (
+    "discreet code",
+    "discreet chance",
+    "discreet bucket",
+    "discreet rank",
+)  # no column is called so
 
 
-def coded(domain: Held) -> Any:
+def coded(rows: Any, domain: Held) -> Any:
     """A function of a column: the place of each value in its domain; a missing one has the last."""
 
     def code(values: pa.Array) -> pa.Array:
         return codes(values, domain.get())
 
-    return f.arrow_udf(code, t.IntegerType())
+    return function(rows, code, t.IntegerType())
 
 
 def codes(values: pa.Array | pa.ChunkedArray, domain: pa.Array) -> pa.Array:
@@ -44,7 +48,7 @@ def codes(values: pa.Array | pa.ChunkedArray, domain: pa.Array) -> pa.Array:
     return pc.fill_null(found, len(domain)).cast(pa.int32())
 
 
-def chance_of(key: bytes) -> Any:
+def chance_of(rows: Any, key: bytes) -> Any:
     """A function of a row's file and place: 64 bits that nobody can foretell."""
 
     def chance(file: pa.Array, place: pa.Array) -> pa.Array:
@@ -58,7 +62,7 @@ def chance_of(key: bytes) -> Any:
             found[here] = words(key, f"rank {name}", int(each & (1 << 40) - 1), AT_ONCE)[at[here] % AT_ONCE]
         return pa.array(found.view(np.int64))
 
-    return f.arrow_udf(chance, t.LongType())
+    return function(rows, chance, t.LongType())
 
 
 def ranked(rows: Any, by: str, domain: Held, counts: Ints, key: bytes) -> tuple[Any, Ints, int]:
@@ -67,10 +71,11 @@ def ranked(rows: Any, by: str, domain: Held, counts: Ints, key: bytes) -> tuple[
     Buckets are drawn, so that rows of a value that many hold are ranked by several tasks.
     """
     buckets = max(1, -(-int(counts.max()) // TOGETHER))
+    f = functions(rows)
     rows = rows.withColumns(
         {
-            CODE: coded(domain)(f.col(quoted(by))),
-            CHANCE: chance_of(key)(f.col(quoted(FILE)), f.col(quoted(PLACE))),
+            CODE: coded(rows, domain)(f.col(quoted(by))),
+            CHANCE: chance_of(rows, key)(f.col(quoted(FILE)), f.col(quoted(PLACE))),
         }
     ).withColumn(BUCKET, f.pmod(f.col(quoted(CHANCE)), f.lit(buckets)).cast("int"))
     sizes = np.asarray(counts, np.int64)
@@ -80,9 +85,9 @@ def ranked(rows: Any, by: str, domain: Held, counts: Ints, key: bytes) -> tuple[
             found = rows.groupBy(quoted(CODE), quoted(BUCKET)).count().toArrow()
         at = found[CODE].to_numpy().astype(np.int64) * buckets + found[BUCKET].to_numpy()
         sizes[at] = found["count"].to_numpy()
-    order = [f.col(quoted(CHANCE)), f.col(quoted(FILE)), f.col(quoted(PLACE))]
-    window = Window.partitionBy(quoted(CODE), quoted(BUCKET)).orderBy(*order)
-    return rows.withColumn(RANK, f.row_number().over(window)), np.cumsum(sizes) - sizes, buckets
+    by_value, by_chance = (", ".join(map(quoted, each)) for each in ((CODE, BUCKET), (CHANCE, FILE, PLACE)))
+    rank = f.expr(f"ROW_NUMBER() OVER (PARTITION BY {by_value} ORDER BY {by_chance})")
+    return rows.withColumn(RANK, rank), np.cumsum(sizes) - sizes, buckets
 
 
 def grouped(rows: Any, plan: Held, group: str) -> Any:
@@ -99,6 +104,5 @@ def grouped(rows: Any, plan: Held, group: str) -> Any:
         run = np.searchsorted(firsts, place, side="right") - 1
         return pa.array((groups[run] + steps[run] * (place - firsts[run])).astype(np.int32))
 
-    udf = f.arrow_udf(placed, t.IntegerType())
-    found = rows.withColumn(group, udf(*(f.col(quoted(name)) for name in (CODE, BUCKET, RANK))))
+    found = rows.withColumn(group, function(rows, placed, t.IntegerType())(*map(quoted, (CODE, BUCKET, RANK))))
     return found.drop(CODE, CHANCE, BUCKET, RANK, FILE, PLACE)

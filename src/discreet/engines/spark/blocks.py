@@ -20,10 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import functions as f
 
 from discreet.engines.spark.errors import translating
-from discreet.engines.spark.source import quoted
+from discreet.engines.spark.words import functions, quoted
 from discreet.errors import InternalError
 
 BLOCK = "discreet block"
@@ -55,9 +54,10 @@ class Blocks:
     worst: tuple[int, int, int]
 
 
-def block_of(group: str, per: int) -> Any:
-    """The block of a row whose group is known: so many groups each."""
-    return f.floor(f.col(quoted(group)) / f.lit(per)).cast("int")
+def in_blocks(rows: Any, group: str, per: int) -> Any:
+    """Rows whose groups are known with their block: so many groups each."""
+    f = functions(rows)
+    return rows.withColumn(BLOCK, f.floor(f.col(quoted(group)) / f.lit(per)).cast("int"))
 
 
 def stored(rows: Any, folder: Path, finish: Callable[[pa.Table, int], Made]) -> Blocks:
@@ -73,10 +73,12 @@ def stored(rows: Any, folder: Path, finish: Callable[[pa.Table, int], Made]) -> 
         told = {"rows": table.num_rows, "groups": made.groups, "share": made.share}
         told |= dict(zip(("value", "held", "among"), made.worst, strict=True))
         types = {"block": pa.int32(), "share": pa.float64(), "value": pa.int32()}
-        return pa.table({name: pa.array([n], types.get(name, pa.int64())) for name, n in ({"block": number} | told).items()})
+        return pa.table(
+            {name: pa.array([n], types.get(name, pa.int64())) for name, n in ({"block": number} | told).items()}
+        )
 
     with translating():
-        told = rows.groupBy(f.col(quoted(BLOCK))).applyInArrow(write, TOLD).toArrow().sort_by("block")
+        told = rows.groupBy(quoted(BLOCK)).applyInArrow(write, TOLD).toArrow().sort_by("block")
     if told["block"].to_pylist() != list(range(told.num_rows)):
         raise InternalError("blocks of rows are missing; nothing was published")
     worst = max(zip(*(told[name].to_pylist() for name in ("value", "held", "among")), strict=True), key=_filled)
@@ -140,9 +142,7 @@ def put(table: pa.Table, path: Path) -> None:
     """Write a file under its name at once: whoever else writes it writes the same."""
     drafted = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
-        pq.write_table(
-            table.replace_schema_metadata(None), drafted, row_group_size=ROWS_AT_ONCE, store_schema=False
-        )
+        pq.write_table(table.replace_schema_metadata(None), drafted, row_group_size=ROWS_AT_ONCE, store_schema=False)
         os.replace(drafted, path)
     finally:
         drafted.unlink(missing_ok=True)
@@ -150,4 +150,6 @@ def put(table: pa.Table, path: Path) -> None:
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Rows sorted by columns, missing values last; rows that are equal in these are equal."""
-    return table.take(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names], null_placement="at_end"))
+    return table.take(
+        pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names], null_placement="at_end")
+    )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from discreet.engines.spark.errors import translating
@@ -35,8 +34,8 @@ def tallied(rows: Any, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> t
             yield pa.record_batch({"number": pa.array(found[part]), "n": pa.array(times[part])})
 
     with translating():
-        told = rows.mapInArrow(count, "number long, n long").groupBy("number").agg(f.sum("n").alias("n")).toArrow()
-    return told["number"].to_numpy(), told["n"].to_numpy()
+        told = rows.mapInArrow(count, "number long, n long").groupBy("number").agg({"n": "sum"}).toArrow()
+    return told["number"].to_numpy(), told["sum(n)"].to_numpy()
 
 
 def _together(found: Ints, times: Ints, waiting: Sequence[Ints]) -> tuple[Ints, Ints]:

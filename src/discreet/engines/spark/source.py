@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.files import address
+from discreet.engines.spark.words import functions, quoted
 from discreet.errors import EngineError, InputError
 
 TYPES: dict[type, pa.DataType] = {
@@ -84,14 +84,11 @@ def cleaned(frame: Any, names: Sequence[str], *, present: str | None) -> Any:
 
 
 def _clean(frame: Any, name: str) -> Any:
+    f = functions(frame)
     column, type_ = f.col(quoted(name)), frame.schema[name].dataType
     if isinstance(type_, t.FloatType | t.DoubleType):
         return f.when(~f.isnan(column), column + f.lit(0.0).cast(type_))
     return column
-
-
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def seen(session: Any, source: Any) -> list[tuple[Any, ...]]:
@@ -113,6 +110,7 @@ def _stat(file: str) -> tuple[Any, ...]:
 
 def of_people(rows: Any, names: Sequence[str]) -> tuple[int, int, int, list[int], list[int]]:
     """Of identifiers: rows, those that have none, different people; and of each its rows, and its different values."""
+    f = functions(rows)
     columns = [f.col(quoted(name)) for name in names]
     nobody = f.lit(True)
     for column in columns:
@@ -127,6 +125,7 @@ def of_people(rows: Any, names: Sequence[str]) -> tuple[int, int, int, list[int]
 
 def counted(rows: Any, name: str, most: int) -> pa.Table:
     """How often each value of a column occurs; raise if there are more than so many."""
+    f = functions(rows)
     with translating():
         found = rows.groupBy(f.col(quoted(name)).alias("value")).agg(f.count(f.lit(1)).alias("n")).limit(most + 1)
         told = found.toArrow()
@@ -141,7 +140,7 @@ def counted(rows: Any, name: str, most: int) -> pa.Table:
 def drawn(rows: Any, names: Sequence[str], share: float) -> pa.Table:
     """About so many of the rows, at random."""
     with translating():
-        return rows.select(*map(quoted, names)).where(f.rand() < share).toArrow()
+        return rows.select(*map(quoted, names)).where(functions(rows).rand() < share).toArrow()
 
 
 def copied(session: Any, rows: Any, folder: Path) -> Any:
@@ -155,4 +154,5 @@ def copied(session: Any, rows: Any, folder: Path) -> Any:
         )
     with translating():
         found = session.read.parquet(address(folder))
+        f = functions(found)
         return found.select("*", f.col("_metadata.file_name").alias(FILE), f.col("_metadata.row_index").alias(PLACE))

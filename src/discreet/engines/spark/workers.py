@@ -17,7 +17,7 @@ from discreet.engines.spark.errors import translating
 from discreet.errors import EngineError
 
 NEEDED = ("discreet", "numba", "numpy", "pyarrow")
-TASKS = 16  # enough to meet the executors that are there; one that comes later is found by what it cannot import
+TASKS = 8  # enough to meet the executors that are there; one that comes later is found by what it cannot import
 
 
 def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
