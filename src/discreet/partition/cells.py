@@ -1,9 +1,9 @@
 """Cut a table that nobody holds into cells, by counts alone: a tree of cuts, grown level by level.
 
 Of every cell that is too large it is asked how often each value of each quasi-identifier occurs in it, and each
-sensitive value. It is cut near the median of the quasi-identifier that reaches farthest, as `local` does, if and only if
-both halves keep the guarantee however the sensitive values lie in the cell: that follows from how often each occurs, so
-cuts are blind. A quasi-identifier with many values is seen in steps, each of about as many rows.
+sensitive value. It is cut near the median of the quasi-identifier that reaches farthest, as `local` does, if and only
+if both halves keep the guarantee however the sensitive values lie in the cell: that follows from how often each occurs,
+so cuts are blind. A quasi-identifier with many values is seen in steps, each of about as many rows.
 Cost: one pass over the rows for each level; here, so many numbers for each cell as there are steps and values.
 Claim: cells_keep_the_guarantee — every cell keeps the guarantee by itself, and no row is in two.
 """
@@ -106,14 +106,14 @@ def cut(ask: Ask, axes: Sequence[Steps], sensitive: IntArray, rule: Rule) -> Tre
                 raise GuaranteeError(
                     f"a cell of {int(values.sum()):,} rows cannot be cut so that both halves surely keep the guarantee,"
                     " and is too large for one task",
-                    hint='set partition = "deal", ask for less (a smaller l or k), or give quasi-identifiers more values',
+                    hint='set partition = "deal", or ask for less, such as a smaller l',
                 )
         waiting = following
     return tree
 
 
 def _cut(counts: Sequence[IntArray], axes: Sequence[Steps], small: int) -> tuple[int, int] | None:
-    """The axis and step to cut a cell at: of the axis that reaches farthest, as near to the middle as both halves may."""
+    """The axis and step to cut a cell at: of the axis that reaches farthest, as near to the middle as may be."""
     reaches = []
     for j, (own, axis) in enumerate(zip(counts, axes, strict=True)):
         there = np.flatnonzero(own)

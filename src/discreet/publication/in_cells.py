@@ -72,7 +72,8 @@ class Cells:
 
     @property
     def starts(self) -> npt.NDArray[np.int64]:
-        return np.cumsum(self.sizes) - self.sizes
+        sizes = np.array(self.sizes, np.int64)
+        return np.cumsum(sizes) - sizes
 
 
 def cells_of(rows: Any, axes: Sequence[Axis], sensitive: str, values: Tally, rule: Rule, work: Path) -> Cells:

@@ -42,7 +42,6 @@ from discreet.warnings.checks import judged
 from discreet.warnings.repeats import repeating
 
 ROWS = 2_000_000  # of a part, unless it is said otherwise: each is made by one task
-STEPS = ("checking", "copying", "counting", "grouping", "writing", "verifying")
 RESERVED = "discreet "  # how columns begin that are added on the way
 
 

@@ -52,6 +52,7 @@ from discreet.warnings.formulas import formulas
 
 FORMATS = ("parquet", "csv")
 STEPS = ("encoding", "grouping", "writing", "verifying")
+ON_SPARK = ("checking", "copying", "counting", "grouping", "writing", "verifying")
 
 
 def publish(
@@ -94,14 +95,14 @@ def publish(
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication. What is doubtful is
     warned about (`DiscreetWarning`), unless the policy accepts it; if `strict`, it stops the release.
-    `progress` is told each of `STEPS` as it starts, and of `learning` after `writing` if there is any.
+    `progress` is told each of `STEPS` (of `ON_SPARK` there) as it starts, and of `learning` after `writing` if any.
     """
     if meant(engine) or _is_frame_of_spark(table):
-        others = {"release": release, "grant": grant, "public": public, "seed": seed, "plausible": plausible}
-        others |= {"format": None if format == "parquet" else format, "holdout": holdout, "holdout_to": holdout_to}
+        more = {"release": release, "grant": grant, "public": public, "seed": seed, "plausible": plausible}
+        more |= {"format": None if format == "parquet" else format, "holdout": holdout, "holdout_to": holdout_to}
         given: dict[str, Any] = {"earlier": earlier, "strict": strict, "rows_per_part": rows_per_part}
         given |= {"engine": engine if meant(engine) else "spark", "memory_limit": memory_limit, "progress": progress}
-        return _on_spark(table, policy, to, others, given)
+        return _on_spark(table, policy, to, more, given)
     if (address := Address.of(to, release)) is not None:
         also: dict[str, Any] = {"public": public, "seed": seed, "format": format, "plausible": plausible}
         also |= {"rows_per_part": rows_per_part, "earlier": earlier, "holdout": holdout, "holdout_to": holdout_to}
@@ -151,9 +152,9 @@ def _is_frame_of_spark(table: Any) -> bool:
     return type(table).__name__ == "DataFrame" and type(table).__module__.startswith("pyspark.sql.")
 
 
-def _on_spark(table: Any, policy: Given, to: Any, others: Mapping[str, Any], given: Mapping[str, Any]) -> Release:
+def _on_spark(table: Any, policy: Given, to: Any, more: Mapping[str, Any], given: Mapping[str, Any]) -> Release:
     """Publish on Spark, unless something else is asked for that is not done there."""
-    asked = next((name for name, value in others.items() if value not in (None, ())), None)
+    asked = next((name for name, value in more.items() if value not in (None, ())), None)
     if asked is not None or Address.of(to) is not None:
         raise InputError(
             "on Spark a release is a folder of Parquet files" if asked is None else f"`{asked}` is not for Spark",

@@ -9,7 +9,6 @@ Cost: one shuffle of the rows; memory of a task about four times a block, or a p
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,7 +142,7 @@ def put(table: pa.Table, path: Path) -> None:
     drafted = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         pq.write_table(table.replace_schema_metadata(None), drafted, row_group_size=ROWS_AT_ONCE, store_schema=False)
-        os.replace(drafted, path)
+        drafted.replace(path)
     finally:
         drafted.unlink(missing_ok=True)
 

@@ -20,7 +20,8 @@ def tallied(rows: Any, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> t
     """Each whole number that `numbers` finds in the rows, and how often: of a batch, arrays of them."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found, times, waiting, kept = np.zeros(0, np.int64), np.zeros(0, np.int64), [], 0
+        found: Ints = np.zeros(0, np.int64)
+        times, waiting, kept = found, list[Ints](), 0
         for batch in batches:
             new = numbers(batch)
             waiting += new

@@ -1,8 +1,8 @@
 """Private rows as Spark finds them: files or a frame, their columns, and one copy that stays the same.
 
-Rows are read once, into Parquet files of a private folder. All later stages read these: so a frame that would find other
-rows a second time, or a file that somebody replaces, is published as it was found, and every row has an identity (its
-file and its place there) that a task which is run again finds again.
+Rows are read once, into Parquet files of a private folder. All later stages read these: so a frame that would find
+other rows a second time, or a file that somebody replaces, is published as it was found, and every row has an identity
+(its file and its place there) that a task which is run again finds again.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def drawn(rows: Any, names: Sequence[str], share: float) -> pa.Table:
 
 
 def copied(session: Any, rows: Any, folder: Path) -> Any:
-    """Rows in files of a private folder, read from there; each with its file and its place there, which together tell it apart."""
+    """Rows in files of a private folder, read from there; each with its file and its place, which tell it apart."""
     with translating():
         rows.write.mode("error").option("compression", "lz4_raw").parquet(address(folder))
     if not folder.is_dir() or not any(folder.glob("*.parquet")):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from pyspark.sql.functions import arrow_udf
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.util import PythonEvalType
 
 
@@ -22,7 +22,7 @@ def functions(frame: Any) -> Any:
 def function(frame: Any, made: Callable[..., Any], type_: Any) -> Any:
     """A function over arrays of Arrow, which executors run."""
     if not _is_of_connect(frame):
-        return arrow_udf(made, type_)
+        return arrow_udf(made, type_)  # type: ignore[call-overload]
     from pyspark.sql.connect.udf import _create_udf
 
     return _create_udf(made, type_, PythonEvalType.SQL_SCALAR_ARROW_UDF)
