@@ -110,7 +110,8 @@ def publish(
         with ExitStack() as opened:
             if meant(engine):
                 _check_in_files(table, query)
-                rows, rules = str(file), Policy.load(policy)
+                rows: Any = str(file)
+                rules = Policy.load(policy)
             else:
                 source = _opened(file, opened, table=table, query=query, memory_limit=memory_limit)
                 rows, rules = opened_under(source, policy, opened, memory_limit=memory_limit)

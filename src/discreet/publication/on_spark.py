@@ -11,6 +11,7 @@ Claim: every_row_once — a release has every row of the source once, whichever 
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -60,6 +61,23 @@ def publish_on_spark(
     """Publish Parquet files, or a frame of Spark's, as a folder that this process and all executors see."""
     check_rows_per_part(rows_per_part, "parquet")
     free(to)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # nor is it asked to
+        warnings.filterwarnings("ignore", message="The SQL config")
+        return _published(table, policy, to, engine, earlier, strict, rows_per_part, memory_limit, progress)
+
+
+def _published(
+    table: Any,
+    policy: Given,
+    to: Path,
+    engine: Any,
+    earlier: Sequence[str | Path | Release],
+    strict: bool,
+    rows_per_part: int | None,
+    memory_limit: str | None,
+    progress: Callable[[str], None],
+) -> Release:
     own, frame, source = _opened(table, engine, memory_limit)
     columns = _columns(frame)
     rules = Policy.of(policy, check=unfit(columns))

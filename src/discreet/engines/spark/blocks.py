@@ -2,8 +2,8 @@
 
 A block is some groups that follow each other, all rows of which one task holds: those of a cell, or so many. It is
 sorted and written to private files under a name that follows from its number, by way of another name: a task that is
-run twice writes the same bytes twice. Once all blocks are counted, groups and rows are numbered, and every part of every
-table is cut from the blocks that it lies in, by a task of its own.
+run twice writes the same bytes twice. Once all blocks are counted, groups and rows are numbered, and every part of
+every table is cut from the blocks that it lies in, by a task of its own.
 Cost: one shuffle of the rows; memory of a task about four times a block, or a part.
 """
 

@@ -2,8 +2,8 @@
 
 A lost executor's tasks are run anew, and slow ones twice. If each drew chance of its own, rows would be in two groups
 or in none, or a value would be shown in two draws. So chance follows from a key of 256 bits, from what it is for,
-and from which row or cell it is of. The key travels inside functions that executors run, as bytes of a closure: plans, `EXPLAIN`
-and Spark's event log show such a function by its name alone.
+and from which row or cell it is of. The key travels inside functions that executors run, as bytes of a closure:
+plans, `EXPLAIN` and Spark's event log show such a function by its name alone.
 Claim: draws_are_repeated — the same key, purpose and number give the same words, and others independent ones.
 """
 
