@@ -59,7 +59,11 @@ class Memory:
     """The most bytes that this process, its Java and the processes of the workers have held, while they are watched."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.most, self.done = cluster, dict.fromkeys(("driver", "java", "executors"), 0), threading.Event()
+        self.cluster, self.most, self.done = (
+            cluster,
+            dict.fromkeys(("driver", "java", "executors"), 0),
+            threading.Event(),
+        )
 
     def __enter__(self) -> Memory:
         self.thread = threading.Thread(target=self._watch)
@@ -125,7 +129,9 @@ def times(place: Path, *sizes: int) -> None:
                     )
                 ends = [at for _, at in stages[1:]] + [time.perf_counter()]
                 told = ", ".join(f"{name} {end - at:.1f}" for (name, at), end in zip(stages, ends, strict=True))
-                print(f"  {partition}: {took:.1f} s, {took / own:.1f} times (at most {limit}) {verdict(took / own, limit)}")
+                print(
+                    f"  {partition}: {took:.1f} s, {took / own:.1f} times (at most {limit}) {verdict(took / own, limit)}"
+                )
                 print(f"    {release.promise.groups:,} groups; {told}")
                 print(f"    most memory: {memory}", flush=True)
                 shutil.rmtree(to)
@@ -146,7 +152,9 @@ def error(place: Path, rows: int = 300_000) -> None:
             release = discreet.publish(given, rules, to=place / name, engine=engine)
             errors = [each.error for each in answers(release, asked, None).found if not each.exact]
             found[name] = float(np.mean(errors))
-            print(f"{name}: {release.promise.groups:,} groups, mean error {found[name]:.4f}, median {np.median(errors):.4f}")
+            print(
+                f"{name}: {release.promise.groups:,} groups, mean error {found[name]:.4f}, median {np.median(errors):.4f}"
+            )
         ratio = found["spark"] / found["duckdb"]
         print(f"Spark's error is {ratio:.2f} times DuckDB's (at most 1.15) {verdict(ratio, 1.15)}")
     finally:
@@ -193,7 +201,11 @@ def main() -> None:
     place = Path(tempfile.mkdtemp(prefix="discreet-bench-spark-"))
     try:
         given = [int(each.replace("_", "")) for each in numbers]
-        {"times": lambda: times(place, *(given or [300_000])), "error": lambda: error(place, *given), "kills": lambda: kills(place, *given)}[act]()
+        {
+            "times": lambda: times(place, *(given or [300_000])),
+            "error": lambda: error(place, *given),
+            "kills": lambda: kills(place, *given),
+        }[act]()
     finally:
         shutil.rmtree(place, ignore_errors=True)
 

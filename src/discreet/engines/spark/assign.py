@@ -8,6 +8,7 @@ Cost: one shuffle and sort by value. Memory of an executor: the plan's runs.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,14 +53,12 @@ def chance_of(rows: Any, key: bytes) -> Any:
     """A function of a row's file and place: 64 bits that nobody can foretell."""
 
     def chance(file: pa.Array, place: pa.Array) -> pa.Array:
-        at, found = place.to_numpy(zero_copy_only=False), np.empty(len(place), np.uint64)
-        dictionary = file.dictionary_encode()
-        which = dictionary.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        both = which << 40 | at // AT_ONCE
-        for each in np.unique(both):
-            here = both == each
-            name = dictionary.dictionary[int(each >> 40)].as_py()
-            found[here] = words(key, f"rank {name}", int(each & (1 << 40) - 1), AT_ONCE)[at[here] % AT_ONCE]
+        of, at = (each.to_numpy(zero_copy_only=False) for each in (file, place))
+        found, part = np.empty(at.size, np.uint64), at // AT_ONCE
+        edges = np.flatnonzero((np.diff(of) != 0) | (np.diff(part) != 0)) + 1
+        for start, end in pairwise([0, *edges.tolist(), at.size] if at.size else []):
+            drawn = words(key, f"rank {of[start]}", int(part[start]), AT_ONCE)
+            found[start:end] = drawn[at[start:end] % AT_ONCE]
         return pa.array(found.view(np.int64))
 
     return function(rows, chance, t.LongType())
@@ -78,6 +77,7 @@ def ranked(rows: Any, by: str, domain: Held, counts: Ints, key: bytes) -> tuple[
             CHANCE: chance_of(rows, key)(f.col(quoted(FILE)), f.col(quoted(PLACE))),
         }
     ).withColumn(BUCKET, f.pmod(f.col(quoted(CHANCE)), f.lit(buckets)).cast("int"))
+    rows = rows.drop(FILE)  # equal chance, at equal places of two files, is not to be expected
     sizes = np.asarray(counts, np.int64)
     if buckets > 1:
         sizes = np.zeros(counts.size * buckets, np.int64)
@@ -85,7 +85,7 @@ def ranked(rows: Any, by: str, domain: Held, counts: Ints, key: bytes) -> tuple[
             found = rows.groupBy(quoted(CODE), quoted(BUCKET)).count().toArrow()
         at = found[CODE].to_numpy().astype(np.int64) * buckets + found[BUCKET].to_numpy()
         sizes[at] = found["count"].to_numpy()
-    by_value, by_chance = (", ".join(map(quoted, each)) for each in ((CODE, BUCKET), (CHANCE, FILE, PLACE)))
+    by_value, by_chance = (", ".join(map(quoted, each)) for each in ((CODE, BUCKET), (CHANCE, PLACE)))
     rank = f.expr(f"ROW_NUMBER() OVER (PARTITION BY {by_value} ORDER BY {by_chance})")
     return rows.withColumn(RANK, rank), np.cumsum(sizes) - sizes, buckets
 
@@ -105,4 +105,4 @@ def grouped(rows: Any, plan: Held, group: str) -> Any:
         return pa.array((groups[run] + steps[run] * (place - firsts[run])).astype(np.int32))
 
     found = rows.withColumn(group, function(rows, placed, t.IntegerType())(*map(quoted, (CODE, BUCKET, RANK))))
-    return found.drop(CODE, CHANCE, BUCKET, RANK, FILE, PLACE)
+    return found.drop(CODE, CHANCE, BUCKET, RANK, PLACE)

@@ -149,6 +149,4 @@ def put(table: pa.Table, path: Path) -> None:
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Rows sorted by columns, missing values last; rows that are equal in these are equal."""
-    return table.take(
-        pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names], null_placement="at_end")
-    )
+    return table.take(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names]))

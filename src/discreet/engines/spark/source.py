@@ -155,4 +155,5 @@ def copied(session: Any, rows: Any, folder: Path) -> Any:
     with translating():
         found = session.read.parquet(address(folder))
         f = functions(found)
-        return found.select("*", f.col("_metadata.file_name").alias(FILE), f.col("_metadata.row_index").alias(PLACE))
+        file = f.xxhash64(f.col("_metadata.file_name"))  # names are long, and a number will do
+        return found.select("*", file.alias(FILE), f.col("_metadata.row_index").alias(PLACE))
