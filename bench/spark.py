@@ -28,12 +28,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
+from cluster import Cluster
 from data import QUASI, SENSITIVE, table
 from discreet.audit.utility.answered import answers
 from discreet.comparison.workload import workload
 from discreet.errors import DiscreetError
 from measure import verdict
-from cluster import Cluster
 
 QUESTIONS = 400
 LIMITS = {"deal": 4, "local": 8}

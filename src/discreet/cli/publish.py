@@ -99,7 +99,6 @@ def publish(
     """
     import discreet
     from discreet.policy import Policy
-    from discreet.publication import PUBLICATIONS
     from discreet.publication.publish import ON_SPARK, STEPS
     from discreet.publication.source import opened_under
     from discreet.release.release import meant
@@ -109,9 +108,7 @@ def publish(
         step("starting" if meant(engine) else "reading")
         with ExitStack() as opened:
             if meant(engine):
-                _check_in_files(table, query)
-                rows: Any = str(file)
-                rules = Policy.load(policy)
+                rows, rules = _in_files(file, table, query), Policy.load(policy)
             else:
                 source = _opened(file, opened, table=table, query=query, memory_limit=memory_limit)
                 rows, rules = opened_under(source, policy, opened, memory_limit=memory_limit)
@@ -134,14 +131,25 @@ def publish(
                 memory_limit=memory_limit,
                 progress=step,
             )
-    place_of = getattr(release, "address", to)
-    left_out, suppressed = release.withheld, release.suppressed
     if json:
-        warned = [show.warning(each) for each in release.warnings]
-        told = {"withheld": left_out, "suppressed": suppressed, "warnings": warned}
-        show.as_json({"release": place_of, **told, "promise": release.promise.model_dump(exclude_none=True)})
+        _as_json(release, getattr(release, "address", to))
         return
-    promise = release.promise
+    _tell(
+        release, rules, getattr(release, "address", to), held_out=None if holdout_to is None else (holdout, holdout_to)
+    )
+
+
+def _as_json(release: Any, place_of: Any) -> None:
+    warned = [show.warning(each) for each in release.warnings]
+    told = {"withheld": release.withheld, "suppressed": release.suppressed, "warnings": warned}
+    show.as_json({"release": place_of, **told, "promise": release.promise.model_dump(exclude_none=True)})
+
+
+def _tell(release: Any, rules: Any, place_of: Any, *, held_out: tuple[float | None, Path] | None) -> None:
+    """Print what was published, and what is not promised."""
+    from discreet.publication import PUBLICATIONS
+
+    left_out, suppressed, promise = release.withheld, release.suppressed, release.promise
     first, *more = PUBLICATIONS[promise.publication].told(promise)
     print(f"{place_of}: {first}")
     for line in more:
@@ -154,8 +162,9 @@ def publish(
     if rules.partition == "auto" and promise.partition != rules.grouping:
         why = f"by `{rules.grouping}`, nearly everybody in a group would have held the same value"
         print(f"  grouped by `{promise.partition}`: {why}; to choose another, set `partition` in the policy")
-    if holdout_to is not None:
-        print(f"  held out: {holdout:.0%} of the rows, at random; they are in {holdout_to}, which is private")
+    if held_out is not None:
+        share, where = held_out
+        print(f"  held out: {share:.0%} of the rows, at random; they are in {where}, which is private")
     if left_out:
         column = in_a_line(promise.sensitive or "")
         print(f"  withheld: {left_out:,} rows whose {column} is missing (this count is not in the release)")
@@ -165,9 +174,11 @@ def publish(
         print("  made with a seed: NOT FOR PUBLICATION")
 
 
-def _check_in_files(table: str | None, query: str | None) -> None:
+def _in_files(file: Any, table: str | None, query: str | None) -> Any:
+    """Files as Spark finds them, which a pattern may name."""
     if table is not None or query is not None:
         raise InputError("Spark publishes files, and no table of a database", hint="leave out `--table` and `--query`")
+    return str(file)
 
 
 def _opened(file: Any, opened: ExitStack, *, table: str | None, query: str | None, memory_limit: str | None) -> Any:

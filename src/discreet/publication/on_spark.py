@@ -14,7 +14,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,27 +64,32 @@ def publish_on_spark(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")  # nor is it asked to
         warnings.filterwarnings("ignore", message="The SQL config")
-        return _published(table, policy, to, engine, earlier, strict, rows_per_part, memory_limit, progress)
+        own, frame, source = _opened(table, engine, memory_limit)
+        asked = _Asked(policy, to, earlier, strict, rows_per_part or ROWS, progress)
+        return _published(own, frame, source, asked)
 
 
-def _published(
-    table: Any,
-    policy: Given,
-    to: Path,
-    engine: Any,
-    earlier: Sequence[str | Path | Release],
-    strict: bool,
-    rows_per_part: int | None,
-    memory_limit: str | None,
-    progress: Callable[[str], None],
-) -> Release:
-    own, frame, source = _opened(table, engine, memory_limit)
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked for, as in `publish_on_spark`."""
+
+    policy: Given
+    to: Path
+    earlier: Sequence[str | Path | Release]
+    strict: bool
+    rows_per_part: int
+    progress: Callable[[str], None]
+
+
+def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
+    """Publish a frame that comes from a source, by a session of our own."""
+    progress, to = asked.progress, asked.to.absolute()
     columns = _columns(frame)
-    rules = Policy.of(policy, check=unfit(columns))
+    rules = Policy.of(asked.policy, check=unfit(columns))
     _check_suits(rules, columns)
-    others = opened_earlier(earlier, rules)
+    others = opened_earlier(asked.earlier, rules)
     watch = watched(others)
-    with hidden(to.absolute(), watch) as folder, ExitStack() as ending:
+    with hidden(to, watch) as folder, ExitStack() as ending:
         work = folder / "work"
         work.mkdir()
         ending.callback(shutil.rmtree, work, ignore_errors=True)
@@ -102,15 +107,15 @@ def _published(
         doubts += [*earlier_doubts(others, rules), *made.doubts()]
         progress("grouping")
         blocks = made.blocks()
-        warned = judged([*doubts, *made.doubts_of(blocks)], made.policy, strict=strict)
+        warned = judged([*doubts, *made.doubts_of(blocks)], made.policy, strict=asked.strict)
         progress("writing")
         promise = made.promise(blocks)
-        written = made.tables(blocks, promise, rows_per_part or ROWS)
+        written = made.tables(blocks, promise, asked.rows_per_part)
         ready = [replace(each, files=[file.rename(folder / file.name) for file in each.files]) for each in written]
         ending.close()
         about = members(made.policy.about)
-        release = complete(folder, to.absolute(), promise, ready, progress=progress, about=about, watch=watch)
-    return replace(release, path=to, warnings=warned, withheld=every - rows)
+        release = complete(folder, to, promise, ready, progress=progress, about=about, watch=watch)
+    return replace(release, path=asked.to, warnings=warned, withheld=every - rows)
 
 
 def _opened(table: Any, engine: Any, memory_limit: str | None) -> tuple[Any, Any, Any]:

@@ -1,8 +1,8 @@
 """Give rows their groups in Spark, by a plan made from counts alone.
 
 Rows of each value are ranked by chance (`chance.py`): one window over the rows of a value, or over some of them if
-there are many. A value and a rank are a place among all rows sorted by value, and the plan's runs say of every place its
-group: they are looked up in arrays of a private file (`held.py`), so that nothing is joined.
+there are many. A value and a rank are a place among all rows sorted by value, and the plan's runs say of every place
+its group: they are looked up in arrays of a private file (`held.py`), so that nothing is joined.
 Cost: one shuffle and sort by value. Memory of an executor: the plan's runs.
 """
 
