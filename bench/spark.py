@@ -3,7 +3,7 @@
     python bench/spark.py times [ROWS ...]      deal (at most 4 times) and local (at most 8 times) beside Spark's own
                                                 shuffle-and-write of the same table; seconds of every stage, and the
                                                 most memory that this process, its Java and the executors have taken
-    python bench/spark.py error [ROWS]          error of the standard workload beside local by DuckDB (at most 15 % worse)
+    python bench/spark.py error [ROWS]          error of the standard workload beside DuckDB's local (at most 15% worse)
     python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole, or not there
 
 Rows are those of `bench/data.py`: eight columns. Executors have 2 GB each.
@@ -20,6 +20,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "spark"))
 
@@ -65,7 +66,7 @@ class Memory:
             threading.Event(),
         )
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         self.thread = threading.Thread(target=self._watch)
         self.thread.start()
         return self
@@ -79,14 +80,19 @@ class Memory:
         workers = {worker.pid for worker in self.cluster.workers}
         while not self.done.wait(0.2):
             parents, held = _processes()
-            below = lambda pid: [each for each, parent in parents.items() if parent == pid]  # noqa: E731
-            java = [each for each in below(own) if each not in workers and each != self.cluster.master.pid]
+            java = [each for each in _below(own, parents) if each not in workers and each != self.cluster.master.pid]
             found = {"driver": held.get(own, 0), "java": max((held.get(each, 0) for each in java), default=0)}
-            found["executors"] = max((held.get(each, 0) for worker in workers for each in below(worker)), default=0)
+            found["executors"] = max(
+                (held.get(each, 0) for worker in workers for each in _below(worker, parents)), default=0
+            )
             self.most = {name: max(self.most[name], found[name]) for name in found}
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {held / 1e6:,.0f} MB" for name, held in self.most.items())
+
+
+def _below(process: int, parents: dict[int, int]) -> list[int]:
+    return [each for each, parent in parents.items() if parent == process]
 
 
 def _processes() -> tuple[dict[int, int], dict[int, int]]:
@@ -129,9 +135,7 @@ def times(place: Path, *sizes: int) -> None:
                     )
                 ends = [at for _, at in stages[1:]] + [time.perf_counter()]
                 told = ", ".join(f"{name} {end - at:.1f}" for (name, at), end in zip(stages, ends, strict=True))
-                print(
-                    f"  {partition}: {took:.1f} s, {took / own:.1f} times (at most {limit}) {verdict(took / own, limit)}"
-                )
+                print(f"  {partition}: {took:.1f} s, as Spark alone times {verdict(took / own, limit)}")
                 print(f"    {release.promise.groups:,} groups; {told}")
                 print(f"    most memory: {memory}", flush=True)
                 shutil.rmtree(to)
@@ -152,9 +156,8 @@ def error(place: Path, rows: int = 300_000) -> None:
             release = discreet.publish(given, rules, to=place / name, engine=engine)
             errors = [each.error for each in answers(release, asked, None).found if not each.exact]
             found[name] = float(np.mean(errors))
-            print(
-                f"{name}: {release.promise.groups:,} groups, mean error {found[name]:.4f}, median {np.median(errors):.4f}"
-            )
+            told = f"mean error {found[name]:.4f}, median {np.median(errors):.4f}"
+            print(f"{name}: {release.promise.groups:,} groups, {told}")
         ratio = found["spark"] / found["duckdb"]
         print(f"Spark's error is {ratio:.2f} times DuckDB's (at most 1.15) {verdict(ratio, 1.15)}")
     finally:

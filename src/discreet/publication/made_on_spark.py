@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class OnExecutors:
         if PARTITIONS[policy.grouping].needs == "e":
             _check_planned(policy.grouping, int(sensitive.counts().sum()))
         policy = settled(policy, sensitive, guarantee)
-        return cls(session, rows, policy, columns, work, sensitive, guarantee, secrets.token_bytes(32))
+        return cls(session, rows, policy, columns, work, sensitive, guarantee, token_bytes(32))
 
     def __repr__(self) -> str:
         return "<a table of Spark's>"
