@@ -6,7 +6,7 @@
     python bench/spark.py error [ROWS]          error of the standard workload beside DuckDB's local (at most 15% worse)
     python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole, or not there
 
-Rows are those of `bench/data.py`: eight columns. Executors have 2 GB each.
+`error` cuts its rows into sixteen cells at least, however few they are. Rows are those of `bench/data.py`: eight columns. Executors have 2 GB each.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from data import QUASI, SENSITIVE, table
 from discreet.audit.utility.answered import answers
 from discreet.comparison.workload import workload
 from discreet.errors import DiscreetError
+from discreet.partition import cells
 from measure import verdict
 
 QUESTIONS = 400
@@ -148,6 +149,7 @@ def error(place: Path, rows: int = 300_000) -> None:
     try:
         session = cluster.start().session()
         found = {}
+        cells.SIZE = min(cells.SIZE, rows // 16)  # so that there are several, as of a large table
         private = discreet.read(table(rows))
         rules = discreet.Policy(**policy("local"))
         asked = workload(private, rules, QUESTIONS, np.random.default_rng(1))
