@@ -41,6 +41,7 @@ def test_surely_means_any_of_them(case, size):
     held = sensitive[:size].tolist()
     need = rules.surely(sensitive[:size], rule, counts)
     assert not counts.any()
+    assert rules.surely_of(np.bincount(sensitive[:size], minlength=8), rule) == need
     for rows in range(need, len(held) + 1):
         assert all(keeps(list(some), promised) for some in combinations(held, rows))
     if promised.keys() == {"l"} and 1 < need <= len(held):

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from discreet.cli import show
-from discreet.cli.places import place
+from discreet.cli.places import PUBLISHING, place
+from discreet.errors import InputError
 from discreet.visible import in_a_line
 
 
@@ -25,7 +26,9 @@ def publish(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", parser=place, help="A .csv, .csv.gz, .parquet or .xlsx file, or postgresql://host/database."
+            metavar="FILE",
+            parser=place,
+            help="A .csv, .csv.gz, .parquet or .xlsx file, postgresql://host/database, or in Spark 'rows/*.parquet'.",
         ),
     ],
     policy: Annotated[Path, typer.Option(help="The policy, a TOML file.")],
@@ -71,6 +74,7 @@ def publish(
     holdout_to: Annotated[
         Path | None, typer.Option(help="The private .parquet file for those who are left out; never in the release.")
     ] = None,
+    engine: Annotated[str, typer.Option(help=PUBLISHING)] = "duckdb",
     memory_limit: Annotated[
         str | None, typer.Option(help="How much memory to use before spilling to disk, like 8GB.")
     ] = None,
@@ -90,18 +94,24 @@ def publish(
     Example: discreet publish patients.csv --policy policy.toml --to releases/2026-12 --earlier releases/2026-11
 
     Example: discreet publish postgresql://host/db --table clinic.patients --policy policy.toml --to releases/2026-12
+
+    Example: discreet publish 'lake/rows/*.parquet' --engine spark --policy policy.toml --to releases/2026-12
     """
     import discreet
-    from discreet.publication import PUBLICATIONS
-    from discreet.publication.publish import STEPS
+    from discreet.policy import Policy
+    from discreet.publication.publish import ON_SPARK, STEPS
     from discreet.publication.source import opened_under
+    from discreet.release.release import meant
 
     learning = 0 if plausible is None else 100  # what a model says of itself, at most
-    with show.warnings(), show.steps(1 + len(STEPS) + learning) as step:
-        step("reading")
+    with show.warnings(), show.steps((len(ON_SPARK) if meant(engine) else len(STEPS)) + 1 + learning) as step:
+        step("starting" if meant(engine) else "reading")
         with ExitStack() as opened:
-            source = _opened(file, opened, table=table, query=query, memory_limit=memory_limit)
-            rows, rules = opened_under(source, policy, opened, memory_limit=memory_limit)
+            if meant(engine):
+                rows, rules = _in_files(file, table, query), Policy.load(policy)
+            else:
+                source = _opened(file, opened, table=table, query=query, memory_limit=memory_limit)
+                rows, rules = opened_under(source, policy, opened, memory_limit=memory_limit)
             release = discreet.publish(
                 rows,
                 rules,
@@ -117,16 +127,29 @@ def publish(
                 plausible=plausible,
                 holdout=holdout,
                 holdout_to=holdout_to,
+                engine=engine,
+                memory_limit=memory_limit,
                 progress=step,
             )
-    place_of = getattr(release, "address", to)
-    left_out, suppressed = release.withheld, release.suppressed
     if json:
-        warned = [show.warning(each) for each in release.warnings]
-        told = {"withheld": left_out, "suppressed": suppressed, "warnings": warned}
-        show.as_json({"release": place_of, **told, "promise": release.promise.model_dump(exclude_none=True)})
+        _as_json(release, getattr(release, "address", to))
         return
-    promise = release.promise
+    _tell(
+        release, rules, getattr(release, "address", to), held_out=None if holdout_to is None else (holdout, holdout_to)
+    )
+
+
+def _as_json(release: Any, place_of: Any) -> None:
+    warned = [show.warning(each) for each in release.warnings]
+    told = {"withheld": release.withheld, "suppressed": release.suppressed, "warnings": warned}
+    show.as_json({"release": place_of, **told, "promise": release.promise.model_dump(exclude_none=True)})
+
+
+def _tell(release: Any, rules: Any, place_of: Any, *, held_out: tuple[float | None, Path] | None) -> None:
+    """Print what was published, and what is not promised."""
+    from discreet.publication import PUBLICATIONS
+
+    left_out, suppressed, promise = release.withheld, release.suppressed, release.promise
     first, *more = PUBLICATIONS[promise.publication].told(promise)
     print(f"{place_of}: {first}")
     for line in more:
@@ -139,8 +162,9 @@ def publish(
     if rules.partition == "auto" and promise.partition != rules.grouping:
         why = f"by `{rules.grouping}`, nearly everybody in a group would have held the same value"
         print(f"  grouped by `{promise.partition}`: {why}; to choose another, set `partition` in the policy")
-    if holdout_to is not None:
-        print(f"  held out: {holdout:.0%} of the rows, at random; they are in {holdout_to}, which is private")
+    if held_out is not None:
+        share, where = held_out
+        print(f"  held out: {share:.0%} of the rows, at random; they are in {where}, which is private")
     if left_out:
         column = in_a_line(promise.sensitive or "")
         print(f"  withheld: {left_out:,} rows whose {column} is missing (this count is not in the release)")
@@ -148,6 +172,13 @@ def publish(
         print(f"  suppressed: {suppressed:,} rows that fit no group (this count is not in the release)")
     if not promise.for_publication:
         print("  made with a seed: NOT FOR PUBLICATION")
+
+
+def _in_files(file: Any, table: str | None, query: str | None) -> Any:
+    """Files as Spark finds them, which a pattern may name."""
+    if table is not None or query is not None:
+        raise InputError("Spark publishes files, and no table of a database", hint="leave out `--table` and `--query`")
+    return str(file)
 
 
 def _opened(file: Any, opened: ExitStack, *, table: str | None, query: str | None, memory_limit: str | None) -> Any:

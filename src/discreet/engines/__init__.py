@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -23,6 +24,7 @@ __all__ = [
     "ledger_of",
     "session_in",
     "source_of",
+    "spark_at_hand",
     "spark_of",
     "store_of",
 ]
@@ -82,13 +84,20 @@ def session_in(connection: Any, tables: Mapping[str, tuple[str, str]]) -> Postgr
 
 def spark_of(engine: Any, *, memory_limit: str | None = None) -> Engine:
     """A session of Spark, to read only: beside that of the user's own, or of the one that `"spark"` means."""
-    try:
+    with spark_at_hand():
         from discreet.engines.spark import Spark, started
+    return Spark(started(memory_limit) if engine == "spark" else engine)
+
+
+@contextmanager
+def spark_at_hand() -> Iterator[None]:
+    """Around imports that need Spark: say what to install if it is not there."""
+    try:
+        yield
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in {"pyspark", "py4j"}:
             raise
         raise MissingExtraError("pyspark is not installed", hint="pip install 'discreet[spark]'") from None
-    return Spark(started(memory_limit) if engine == "spark" else engine)
 
 
 def store_of(address: Address) -> ModuleType:

@@ -9,6 +9,8 @@ Claim: repeated_people_are_refused — no table is published whose identifiers, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from discreet.engines.dialect import fingerprint
@@ -38,8 +40,26 @@ def check_identified(table: Table, policy: Policy) -> None:
     if people < rows:
         each = table.select(policy.identifiers, present=present(policy)).distinct().subquery("people")
         (people,) = _figures(table, exp.select(exp.Count(this=exp.Star())).from_(each))
+    check_figures(
+        policy, rows, missing, people, then=lambda: _then(table, policy), twice=lambda: rows - _different(table, policy)
+    )
+
+
+def check_figures(
+    policy: Policy,
+    rows: int,
+    missing: int,
+    people: int,
+    *,
+    then: Callable[[], str] = lambda: "",
+    twice: Callable[[], int] = lambda: 0,
+) -> None:
+    """The same of so many rows, of which some have no identifier, and the others are of so many people.
+
+    `then` is what else to do if an identifier becomes the person, `twice` how many rows repeat others.
+    """
     what = " and ".join(f"`{name}`" for name in policy.identifiers)
-    several = len(columns) > 1
+    several = len(policy.identifiers) > 1
     really = REALLY.format(it="them" if several else "it")
     if missing:
         raise InputError(
@@ -48,14 +68,14 @@ def check_identified(table: Table, policy: Policy) -> None:
             hint=f"fill it in, or leave those rows out; {really}",
         )
     if people < rows:
-        twice = rows - _different(table, policy)
-        copies = f" ({counted(twice, 'row repeats', 'rows repeat')} another in every column)" if twice else ""
-        person = "" if several else PERSON.format(as_toml(policy.identifiers[0]), _then(table, policy))
+        again = twice()
+        copies = f" ({counted(again, 'row repeats', 'rows repeat')} another in every column)" if again else ""
+        person = "" if several else PERSON.format(as_toml(policy.identifiers[0]), then())
         raise InputError(
             f"{what} {'repeat, taken together' if several else 'repeats'}: {rows:,} rows are of"
             f" {counted(people, 'person', 'people')}{copies}. Groups would count rows and not people, and what is"
             " promised of people would not be true",
-            hint=f"{TWICE if twice else ''}{person}publish one row per person; {really}",
+            hint=f"{TWICE if again else ''}{person}publish one row per person; {really}",
         )
 
 

@@ -111,14 +111,18 @@ def sensitive_codes(table: Table, policy: Policy) -> Codes:
         raise InputError("the table has no rows", hint="there is nothing to publish")
     if policy.sensitive is None:
         return nothing(table.rows)
-    codes = table.codes(policy.sensitive, present=present(policy))
+    return checked(table.codes(policy.sensitive, present=present(policy)), policy)
+
+
+def checked(codes: Codes, policy: Policy) -> Codes:
+    """The sensitive values, unless they cannot be published as the policy has it."""
     if codes.missing and policy.missing_sensitive == "error":
         raise InputError(
             f"the sensitive column `{policy.sensitive}` has {codes.counts()[-1]:,} missing values",
             hint='set missing_sensitive = "withhold" to leave those rows out'
             + ("" if "scale" in needed(policy.guarantee) else ', or "value" to publish them as a value of their own'),
         )
-    if codes.codes.size == 0:
+    if not codes.counts().any():
         raise InputError(f"every value of the sensitive column `{policy.sensitive}` is missing")
     real = PUBLICATIONS[policy.publication].numeric and pa.types.is_floating(codes.domain.type)
     if real and not np.isfinite(codes.domain.to_numpy()).all():

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from discreet.engines import Address
+from discreet.engines import Address, spark_at_hand
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Histograms
 from discreet.guarantees.dominance import largest_share
@@ -38,6 +38,7 @@ from discreet.release.database.move import check_place, put
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import WHOLE, Promise
 from discreet.release.parts import check_rows_per_part
+from discreet.release.release import meant
 from discreet.release.write import Extend, Watch, free, write
 from discreet.scratch import workplace
 from discreet.table import Table
@@ -51,6 +52,7 @@ from discreet.warnings.formulas import formulas
 
 FORMATS = ("parquet", "csv")
 STEPS = ("encoding", "grouping", "writing", "verifying")
+ON_SPARK = ("checking", "copying", "counting", "grouping", "writing", "verifying")
 
 
 def publish(
@@ -69,6 +71,8 @@ def publish(
     plausible: int | None = None,
     holdout: float | None = None,
     holdout_to: str | Path | None = None,
+    engine: Any = "duckdb",
+    memory_limit: str | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Release:
     """Publish `table` (a `Table`, or anything that `read` takes) under `policy` as the folder `to`.
@@ -84,11 +88,21 @@ def publish(
     tables are added, drawn from the other files of the release alone. A `holdout` of 0.1 leaves out a tenth of the
     rows, drawn at random, and writes them to the private file `holdout_to`, for attacks on people who were not there.
 
+    A frame of Spark is published there, by its session; and so are Parquet files (`'rows/*.parquet'`) if the `engine`
+    is a `SparkSession`, classic or Connect, or `"spark"`: the one that is active here, or one that is started, which
+    takes at most `memory_limit`. Then rows stay with the executors; the page on engines says what can be done there.
+
     The release is verified from its own files before it appears; if anything fails, nothing
     does. A `seed` is for tests: such a release says that it is not for publication. What is doubtful is
     warned about (`DiscreetWarning`), unless the policy accepts it; if `strict`, it stops the release.
-    `progress` is told each of `STEPS` as it starts, and of `learning` after `writing` if there is any.
+    `progress` is told each of `STEPS` (of `ON_SPARK` there) as it starts, and of `learning` after `writing` if any.
     """
+    if meant(engine) or _is_frame_of_spark(table):
+        more = {"release": release, "grant": grant, "public": public, "seed": seed, "plausible": plausible}
+        more |= {"format": None if format == "parquet" else format, "holdout": holdout, "holdout_to": holdout_to}
+        given: dict[str, Any] = {"earlier": earlier, "strict": strict, "rows_per_part": rows_per_part}
+        given |= {"engine": engine if meant(engine) else "spark", "memory_limit": memory_limit, "progress": progress}
+        return _on_spark(table, policy, to, more, given)
     if (address := Address.of(to, release)) is not None:
         also: dict[str, Any] = {"public": public, "seed": seed, "format": format, "plausible": plausible}
         also |= {"rows_per_part": rows_per_part, "earlier": earlier, "holdout": holdout, "holdout_to": holdout_to}
@@ -131,6 +145,24 @@ def publish(
         form: Any = {"format": format, "rows_per_part": rows_per_part}
         written = _write(drafted, to=to, **form, progress=progress, watch=watched(before), extend=extend)
         return replace(written, warnings=warned)
+
+
+def _is_frame_of_spark(table: Any) -> bool:
+    """Whether a table is a frame of Spark, classic or Connect; without looking for Spark if it is none."""
+    return type(table).__name__ == "DataFrame" and type(table).__module__.startswith("pyspark.sql.")
+
+
+def _on_spark(table: Any, policy: Given, to: Any, more: Mapping[str, Any], given: Mapping[str, Any]) -> Release:
+    """Publish on Spark, unless something else is asked for that is not done there."""
+    asked = next((name for name, value in more.items() if value not in (None, ())), None)
+    if asked is not None or Address.of(to) is not None:
+        raise InputError(
+            "on Spark a release is a folder of Parquet files" if asked is None else f"`{asked}` is not for Spark",
+            hint="leave it out, or publish without Spark if one machine holds the table; see the page on engines",
+        )
+    with spark_at_hand():
+        from discreet.publication.on_spark import publish_on_spark
+    return publish_on_spark(table, policy, to=Path(to), **given)
 
 
 def _into(

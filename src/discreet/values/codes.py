@@ -43,6 +43,24 @@ class Codes:
         return self.domain.take(pa.array(codes, mask=mask))
 
 
+@dataclass(frozen=True, slots=True)
+class Tally(Codes):
+    """A column of which is known how often each value occurs, and no row: it has no codes."""
+
+    times: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: pa.ChunkedArray, times: npt.NDArray[np.int64]) -> Tally:
+        """Of different values and how often each occurs."""
+        found = encode(values)
+        counts = np.zeros(found.size, np.int64)
+        counts[found.codes] = times
+        return cls(np.zeros(0, np.int32), found.domain, found.missing, counts)
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        return self.times
+
+
 def encode(values: pa.ChunkedArray) -> Codes:
     """Encode one column; see the module's docstring for the order."""
     if pa.types.is_string(values.type) and values.nbytes > 2**31:  # more text than fits into one array

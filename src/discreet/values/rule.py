@@ -164,8 +164,27 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
     if only_counts(rule):
         return np.int64(fewest_rows(rule))
     held, times, free, share = _occurring(values, rule, counts)
+    return _whichever(held, times, free, share, values.size, rule)
+
+
+def surely_of(counts: IntArray, rule: Rule) -> int:
+    """The same of rows of which is known how often each value occurs."""
+    if only_counts(rule):
+        return int(fewest_rows(rule))
+    held = np.flatnonzero(counts).astype(np.int32)
+    free, share = 0, max([int(rule.k), *(int(rows_for(v, int(counts[v]), rule)) for v in held)])
+    if rule.harmless.size:
+        free = int(counts[held][rule.harmless[held]].sum())
+        held = held[~rule.harmless[held]]
+    times = counts[held].astype(np.int64)
+    return int(_whichever(held, times, np.int64(free), np.int64(share), int(counts.sum()), rule))
+
+
+@kernel
+def _whichever(held, times, free, share, rows, rule):  # type: ignore[no-untyped-def]
+    """How many of so many rows keep all promises, by the values that are not harmless and how often each occurs."""
     if held.size == 0:
-        return np.int64(values.size + 1)
+        return np.int64(rows + 1)
     top = times[0]
     for i in range(times.size):
         top = max(top, times[i])

@@ -13,6 +13,7 @@ from discreet.errors import DiscreetWarning
 from discreet.words import counted
 
 if TYPE_CHECKING:
+    from discreet.policy import Policy
     from discreet.publication.draft import Draft
 
 MANY = 1_000  # rows; of fewer there may be no more groups
@@ -21,7 +22,11 @@ FEW = 10  # groups
 
 def coarse(draft: Draft) -> Iterator[DiscreetWarning]:
     """Warn of a large table in hardly any groups, if cuts were blind and more than k is promised."""
-    policy, rows, groups = draft.policy, draft.groups.size, draft.histograms.sizes.size
+    yield from few(draft.policy, draft.groups.size, draft.histograms.sizes.size)
+
+
+def few(policy: Policy, rows: int, groups: int) -> Iterator[DiscreetWarning]:
+    """The same of so many rows in so many groups."""
     if not policy.blind or policy.guarantee.keys() <= {"k"} or rows < MANY or groups >= FEW:
         return
     yield DiscreetWarning(

@@ -8,7 +8,7 @@ Claim: lookalikes_are_one — groups are judged as if the table had been written
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,19 +47,25 @@ class _Merged:
 
 def lookalikes(draft: Draft) -> Iterator[DiscreetWarning]:
     """A warning if sensitive values look alike, with what would be left of the promise if they were the same."""
-    name, domain = draft.policy.sensitive, draft.sensitive.domain
-    if name is None or kind_of(domain.type) != "string":
+    name = draft.policy.sensitive
+    if name is not None:
+        yield from spelled(name, draft.sensitive, lambda codes: _left(draft, codes))
+
+
+def spelled(name: str, sensitive: Codes, left: Callable[[Codes], str]) -> Iterator[DiscreetWarning]:
+    """The same of a column's values; `left` says what would be left of the promise."""
+    if kind_of(sensitive.domain.type) != "string":
         return
-    merged = _merged(draft.sensitive)
+    merged = _merged(sensitive)
     if not merged.sets:
         return
     sets = "1 set of values" if merged.sets == 1 else f"{merged.sets:,} sets of values"
     differ = "differs" if merged.sets == 1 else "differ"
-    shown = "; ".join(map(_spelled, merged.spellings)) + ("; …" if merged.sets > SHOWN else "")
+    shown = "; ".join(map(_written, merged.spellings)) + ("; …" if merged.sets > SHOWN else "")
     yield DiscreetWarning(
         f"lookalikes.{name}",
         f"{sets} of `{name}` {differ} only in how they are written ({shown}), and are counted as different: "
-        f"{_left(draft, merged.codes)}",
+        f"{left(merged.codes)}",
         hint=f"write each value in one way, or accept `lookalikes.{name}` if they do not mean the same",
     )
 
@@ -83,7 +89,7 @@ def _merged(sensitive: Codes) -> _Merged:
     return _Merged(codes, several.size, [each.to_pylist() for each in spellings])
 
 
-def _spelled(values: list[str]) -> str:
+def _written(values: list[str]) -> str:
     """The first spellings of a value, in quotes that show where spaces are."""
     more = f" and {len(values) - SHOWN} more" if len(values) > SHOWN else ""
     return ", ".join(map(repr, values[:SHOWN])) + more

@@ -21,7 +21,7 @@ FEW = 1_000  # rows; the answers of smaller tables are vague anyhow
 def near_limit(prepared: Prepared) -> Iterator[DiscreetWarning]:
     """Warn of an l that is close to the largest possible."""
     sensitive, name = prepared.sensitive, prepared.policy.sensitive
-    for promise in prepared.guarantee.promises if name is not None and sensitive.codes.size >= FEW else ():
+    for promise in prepared.guarantee.promises if name is not None and sensitive.counts().sum() >= FEW else ():
         limit = promise.limit(prepared.guarantee.counted(sensitive.counts())) if isinstance(promise, L) else None
         if limit is not None:
             less = max(2, round(limit / 2))

@@ -7,7 +7,7 @@ Claim: repeats_are_found — every identifier of several that stands in two rows
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -17,6 +17,7 @@ from discreet.publication.axes import present
 from discreet.values.toml import as_toml
 
 if TYPE_CHECKING:
+    from discreet.policy import Policy
     from discreet.publication.draft import Prepared
 
 
@@ -33,7 +34,12 @@ def repeats(prepared: Prepared) -> Iterator[DiscreetWarning]:
     ]
     rows = table.select(policy.identifiers, present=present(policy)).subquery("rows")
     found = [int(column[0].as_py()) for column in table.engine.run(exp.select(*counts).from_(rows)).columns]
-    for name, there, different in zip(policy.identifiers, found[::2], found[1::2], strict=True):
+    yield from repeating(policy, found[::2], found[1::2])
+
+
+def repeating(policy: Policy, rows: Sequence[int], values: Sequence[int]) -> Iterator[DiscreetWarning]:
+    """The same of identifiers of which is known how many rows have one, and how many different ones there are."""
+    for name, there, different in zip(policy.identifiers, rows, values, strict=True):
         if different < there:
             others = [other for other in policy.identifiers if other != name]
             yield DiscreetWarning(

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from discreet.guarantees import Guarantee
-from discreet.partition.histogram.deal import assign, plan
+from discreet.partition.histogram.deal import assign, plan, runs
 from discreet.partition.kernels import deal_out
 from discreet.values.capacity import capacity as capacity_of
 from discreet.values.random import RandomSource
@@ -48,6 +48,22 @@ def test_deal_makes_floor_n_over_l_groups(counts, l, seed):
     pairs = Counter(zip(groups, sensitive.tolist(), strict=True))
     assert set(pairs.values()) == {1}
     assert {l <= size < 2 * l for size in Counter(groups).values()} == {True}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    counts=st.lists(st.integers(0, 12), min_size=2, max_size=9), l=st.integers(1, 5), spared=st.sets(st.integers(0, 8))
+)
+def test_runs_are_the_same_plan(counts, l, spared):
+    harmless = np.isin(np.arange(len(counts) + l), [v for v in spared if v < len(counts)])
+    counts = np.array([*counts, *[max(*counts, 1)] * l])  # so that it can be kept
+    rule = Guarantee.of({"l": l}, harmless=harmless if harmless.any() else None).rule
+    found, expected = runs(counts, rule), plan(counts, rule)
+    rows = np.repeat(np.arange(counts.size), counts)
+    assert (np.diff(found.firsts) > 0).all()
+    assert Counter(zip(rows, found.expanded(rows.size).tolist(), strict=True)) == Counter(
+        zip(rows, expected.tolist(), strict=True)
+    )
 
 
 def most_by_brute_force(counts, thresholds):

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from discreet.engines.spark.engine import Spark
-from discreet.engines.spark.session import started
+from discreet.engines.spark.session import beside, started
 
-__all__ = ["Spark", "started"]
+__all__ = ["Spark", "beside", "started"]

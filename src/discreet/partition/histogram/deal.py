@@ -13,10 +13,11 @@ import numpy as np
 
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.plan import carry_out
+from discreet.partition.histogram.runs import Runs
 from discreet.partition.kernels import IntArray, deal_out
 from discreet.values.capacity import capacity
 from discreet.values.random import RandomSource
-from discreet.values.rule import Rule
+from discreet.values.rule import Rule, is_harmless
 
 
 def assign(quasi: Sequence[IntArray], sensitive: IntArray, guarantee: Guarantee, secret: RandomSource) -> IntArray:
@@ -30,3 +31,23 @@ def plan(counts: IntArray, rule: Rule) -> IntArray:
     out, held = np.empty(counts.sum(), np.int32), np.arange(counts.size, dtype=np.int32)
     deal_out(counts, held, rule, capacity(counts, held, rule), out, 0)
     return out
+
+
+def runs(counts: IntArray, rule: Rule) -> Runs:
+    """The same plan by its runs, without a number per row: a few for each value, and one more for each turn."""
+    held = np.arange(counts.size, dtype=np.int32)
+    groups = int(capacity(counts, held, rule))
+    starts, turn, found = np.cumsum(counts) - counts, 0, []
+    for harmless in (False, True):
+        for again in (False, True):
+            for v in held.tolist():
+                if is_harmless(v, rule) != harmless:
+                    continue
+                c = int(counts[v])
+                at, end = (min(c, groups), c) if again else (0, min(c, groups))
+                while at < end:
+                    length = min(end - at, groups - turn)
+                    found.append((int(starts[v]) + at, turn, int(length > 1)))
+                    at, turn = at + length, (turn + length) % groups
+    firsts, of, steps = np.array(sorted(found), np.int64).reshape(-1, 3).T
+    return Runs(firsts, of, steps)

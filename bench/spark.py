@@ -1,0 +1,219 @@
+"""Publishing on Spark beside Spark itself: a standalone master and two workers on this machine.
+
+    python bench/spark.py times [ROWS ...]      deal (at most 4 times) and local (at most 8 times) beside Spark's own
+                                                shuffle-and-write of the same table; seconds of every stage, and the
+                                                most memory that this process, its Java and the executors have taken
+    python bench/spark.py error [ROWS]          error of the standard workload beside DuckDB's local (at most 15% worse)
+    python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole, or not there
+
+`error` cuts its rows into sixteen cells at least, however few they are. Rows are those of `bench/data.py`: eight columns. Executors have 2 GB each.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "spark"))
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import discreet
+from cluster import Cluster
+from data import QUASI, SENSITIVE, table
+from discreet.audit.utility.answered import answers
+from discreet.comparison.workload import workload
+from discreet.errors import DiscreetError
+from discreet.partition import cells
+from measure import verdict
+
+QUESTIONS = 400
+LIMITS = {"deal": 4, "local": 8}
+MEMORY = "2g"
+PARTS = 8  # files that the rows lie in
+
+
+def policy(partition: str) -> dict[str, object]:
+    return {"quasi": list(QUASI), "sensitive": SENSITIVE, "guarantee": {"l": 10}, "partition": partition}
+
+
+def lake(rows: int, place: Path) -> str:
+    """The rows as several files of a folder."""
+    folder = place / f"rows-{rows}"
+    folder.mkdir()
+    with pq.ParquetFile(table(rows)) as file:
+        for i, batch in enumerate(file.iter_batches(batch_size=-(-rows // PARTS))):
+            pq.write_table(pa.Table.from_batches([batch]), folder / f"{i}.parquet")
+    return f"{folder}/*.parquet"
+
+
+class Memory:
+    """The most bytes that this process, its Java and the processes of the workers have held, while they are watched."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.most, self.done = (
+            cluster,
+            dict.fromkeys(("driver", "java", "executors"), 0),
+            threading.Event(),
+        )
+
+    def __enter__(self) -> Self:
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        own = os.getpid()
+        workers = {worker.pid for worker in self.cluster.workers}
+        while not self.done.wait(0.2):
+            parents, held = _processes()
+            java = [each for each in _below(own, parents) if each not in workers and each != self.cluster.master.pid]
+            found = {"driver": held.get(own, 0), "java": max((held.get(each, 0) for each in java), default=0)}
+            found["executors"] = max(
+                (held.get(each, 0) for worker in workers for each in _below(worker, parents)), default=0
+            )
+            self.most = {name: max(self.most[name], found[name]) for name in found}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {held / 1e6:,.0f} MB" for name, held in self.most.items())
+
+
+def _below(process: int, parents: dict[int, int]) -> list[int]:
+    return [each for each, parent in parents.items() if parent == process]
+
+
+def _processes() -> tuple[dict[int, int], dict[int, int]]:
+    """The parent and the memory of every process."""
+    parents, held = {}, {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            told = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+            parents[int(folder.name)] = int(told["PPid"])
+            held[int(folder.name)] = int(told.get("VmRSS", "0 kB").split()[0]) * 1024
+    return parents, held
+
+
+def timed(act) -> tuple[float, object]:
+    start = time.perf_counter()
+    found = act()
+    return time.perf_counter() - start, found
+
+
+def times(place: Path, *sizes: int) -> None:
+    cluster = Cluster(memory=MEMORY, settings={"spark.sql.shuffle.partitions": "16"})
+    try:
+        session = cluster.start().session()
+        warm = lake(20_000, place)
+        for partition in LIMITS:
+            discreet.publish(warm, policy(partition), to=place / f"warm-{partition}", engine=session)
+        for rows in sizes:
+            source = lake(rows, place)
+            frame = session.read.parquet(source)
+            alone = lambda: frame.repartition(16, "age", "country").write.parquet(f"file://{place}/shuffled-{rows}")  # noqa: B023, E731
+            own, _ = timed(alone)
+            print(f"{rows:,} rows x {len(QUASI) + 1}: shuffled and written by Spark in {own:.1f} s")
+            for partition, limit in LIMITS.items():
+                stages: list[tuple[str, float]] = []
+                note = lambda name: stages.append((name, time.perf_counter()))  # noqa: B023, E731
+                to = place / f"{partition}-{rows}"
+                with Memory(cluster) as memory:
+                    took, release = timed(
+                        lambda: discreet.publish(source, policy(partition), to=to, engine=session, progress=note)  # noqa: B023
+                    )
+                ends = [at for _, at in stages[1:]] + [time.perf_counter()]
+                told = ", ".join(f"{name} {end - at:.1f}" for (name, at), end in zip(stages, ends, strict=True))
+                print(f"  {partition}: {took:.1f} s, as Spark alone times {verdict(took / own, limit)}")
+                print(f"    {release.promise.groups:,} groups; {told}")
+                print(f"    most memory: {memory}", flush=True)
+                shutil.rmtree(to)
+    finally:
+        cluster.stop()
+
+
+def error(place: Path, rows: int = 300_000) -> None:
+    cluster = Cluster(memory=MEMORY)
+    try:
+        session = cluster.start().session()
+        found = {}
+        cells.SIZE = min(cells.SIZE, rows // 16)  # so that there are several, as of a large table
+        private = discreet.read(table(rows))
+        rules = discreet.Policy(**policy("local"))
+        asked = workload(private, rules, QUESTIONS, np.random.default_rng(1))
+        for name, given in {"duckdb": table(rows), "spark": lake(rows, place)}.items():
+            engine = session if name == "spark" else "duckdb"
+            release = discreet.publish(given, rules, to=place / name, engine=engine)
+            errors = [each.error for each in answers(release, asked, None).found if not each.exact]
+            found[name] = float(np.mean(errors))
+            told = f"mean error {found[name]:.4f}, median {np.median(errors):.4f}"
+            print(f"{name}: {release.promise.groups:,} groups, {told}")
+        ratio = found["spark"] / found["duckdb"]
+        print(f"Spark's error is {ratio:.2f} times DuckDB's (at most 1.15) {verdict(ratio, 1.15)}")
+    finally:
+        cluster.stop()
+
+
+def kills(place: Path, rows: int = 300_000, number: int = 20) -> None:
+    """One worker with its executors is killed at a random moment of every release, and replaced."""
+    cluster = Cluster(memory=MEMORY)
+    try:
+        session = cluster.start().session()
+        source, whole, failed = lake(rows, place), 0, 0
+        expected = sorted(np.bincount(pq.read_table(table(rows), columns=[SENSITIVE])[SENSITIVE].to_numpy()).tolist())
+        usual, _ = timed(lambda: discreet.publish(source, policy("local"), to=place / "first", engine=session))
+        made = [place / "first"]
+        for i in range(number):
+            partition, to = ("deal", "local")[i % 2], place / f"kill-{i}"
+            after = random.uniform(0.05, 0.95) * usual  # noqa: S311 - when to kill
+            timer = threading.Timer(after, cluster.kill_worker, [i % 2])
+            timer.start()
+            try:
+                release = discreet.publish(source, policy(partition), to=to, engine=session)
+            except DiscreetError as caught:
+                failed += 1
+                print(f"  {i + 1}: {partition}, killed after {after:.1f} s: failed, {caught.message}")
+                if to.exists() or list(place.glob(f".{to.name}*")):
+                    raise SystemExit("a release that failed has left files") from None
+            else:
+                whole += 1
+                held = release.ask(f"SELECT {SENSITIVE}, COUNT(*) AS n FROM microdata GROUP BY {SENSITIVE}")
+                if not release.verify().ok or sorted(row["n"] for row in held.rows() if row["n"]) != expected:
+                    raise SystemExit("a release is not whole")
+                print(f"  {i + 1}: {partition}, killed after {after:.1f} s: whole")
+                made.append(to)
+            timer.join()
+            cluster.mend()
+        print(f"{number} kills: {whole} releases whole, {failed} failed and left nothing")
+    finally:
+        cluster.stop()
+
+
+def main() -> None:
+    act, *numbers = sys.argv[1:] or ["times"]
+    place = Path(tempfile.mkdtemp(prefix="discreet-bench-spark-"))
+    try:
+        given = [int(each.replace("_", "")) for each in numbers]
+        {
+            "times": lambda: times(place, *(given or [300_000])),
+            "error": lambda: error(place, *given),
+            "kills": lambda: kills(place, *given),
+        }[act]()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Whether executors have what groups are formed by: the same `discreet`, and what that rests on, as this process.
+
+Functions that executors run are sent to them, but for what they import. A kernel of another version could draw
+otherwise than its neighbour, and a task that is run again elsewhere would not make the same block.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.engines.spark.errors import translating
+from discreet.errors import EngineError
+
+NEEDED = ("discreet", "numba", "numpy", "pyarrow")
+TASKS = 8  # enough to meet the executors that are there; one that comes later is found by what it cannot import
+
+
+def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
+    """Raise if an executor lacks a package, or has another version of it."""
+    here = {name: version(name) for name in needed} | {"Python": _python()}
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from importlib import metadata  # nothing of this module, which an executor may lack
+
+        for _ in batches:
+            found = {"Python": ".".join(map(str, sys.version_info[:2]))}
+            for name in needed:
+                try:
+                    found[name] = metadata.version(name)
+                except metadata.PackageNotFoundError:
+                    found[name] = ""
+            yield pa.record_batch({"name": list(found), "version": list(found.values())})
+
+    with translating():
+        rows = session.range(0, TASKS, 1, TASKS).mapInArrow(look, "name string, version string").distinct().toArrow()
+    for name, there in sorted(zip(rows["name"].to_pylist(), rows["version"].to_pylist(), strict=True)):
+        if there == here[name]:
+            continue
+        what = f"have no `{name}`" if not there else f"have `{name}` {there}, and this process {here[name]}"
+        raise EngineError(
+            f"the executors of Spark {what}",
+            hint="install `discreet` in the Python of every executor as it is here, or send an environment with it"
+            " there (`spark.addArtifacts`, or `spark.archives`)",
+        )
+
+
+def _python() -> str:
+    return ".".join(map(str, sys.version_info[:2]))

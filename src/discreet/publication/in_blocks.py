@@ -1,0 +1,114 @@
+"""What an executor does with a block of rows: form groups by a partition's kernels, sort, and lay out what is shown.
+
+All chance follows from the key of the release and the number of the block (`engines/spark/chance.py`), and rows are put
+in the order of their content first: so whoever makes a block again makes the same.
+Claim: blocks_are_repeated — a block whose rows come in another order is made the same, byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.engines.spark.assign import codes
+from discreet.engines.spark.blocks import Made, in_order
+from discreet.engines.spark.chance import Drawn
+from discreet.engines.spark.held import Held
+from discreet.errors import InternalError
+from discreet.guarantees import Guarantee, Histograms
+from discreet.guarantees.dominance import dominating, largest_share
+from discreet.partition import PARTITIONS
+from discreet.publication.axes import Axis
+from discreet.values.codes import Codes
+
+
+@dataclass(frozen=True)
+class InCell:
+    """A partition that groups the rows of one cell: they are the table of its kernels."""
+
+    partition: str
+    options: Mapping[str, Any]
+    axes: Sequence[Axis]
+
+    def groups(
+        self, rows: pa.Table, values: npt.NDArray[np.int32], guarantee: Guarantee, secret: Drawn
+    ) -> npt.NDArray[np.int32]:
+        axes = [replace(axis, codes=coded(rows[axis.name], axis.codes)) for axis in self.axes]
+        partition = PARTITIONS[self.partition]
+        placed = partition.place(partition.view(axes), values, guarantee, secret, self.options)
+        return np.asarray(placed.groups, np.int32)
+
+
+def coded(values: pa.ChunkedArray | pa.Array, known: Codes) -> Codes:
+    """A column by the codes of a domain that is known."""
+    found = codes(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, known.domain)
+    return Codes(found.to_numpy(zero_copy_only=False), known.domain, known.missing)
+
+
+@dataclass(frozen=True)
+class Block:
+    """How a block becomes the tables of a release: `per` groups each, or one cell, whose rows are grouped here."""
+
+    publication: str
+    quasi: tuple[str, ...]
+    sensitive: str
+    group: str
+    count: str
+    values: Codes
+    population: npt.NDArray[np.int64]
+    guarantee: Guarantee
+    per: int = 0
+    cell: InCell | None = None
+
+    def made(self, rows: pa.Table, number: int, key: bytes) -> Made:
+        """The tables of a block, and what is to be known of it."""
+        rows = self._grouped(rows, number, key)
+        groups = rows[self.group].to_numpy()
+        histograms = Histograms.of(groups, coded(rows[self.sensitive], self.values).codes)
+        if not histograms.sizes.all() or not self.guarantee.holds(histograms).all():
+            raise InternalError("a block of groups broke the guarantee; nothing was published")
+        spared = self.guarantee.harmless
+        share = largest_share(histograms, spared)
+        worst = dominating(histograms, self.population, spared) or (0, 0, 0)
+        tables = self._tables(rows, histograms, Drawn(key, "shown", number))
+        return Made(tables, histograms.sizes.size, share, worst)
+
+    def _grouped(self, rows: pa.Table, number: int, key: bytes) -> pa.Table:
+        """Rows with their group, from 0 in this block, in the order of groups and of all that they hold."""
+        if self.cell is None:
+            at = rows.column_names.index(self.group)
+            own = pc.subtract(rows[self.group], pa.scalar(number * self.per, pa.int32()))
+            return in_order(rows.set_column(at, self.group, own), [self.group, *self.quasi, self.sensitive])
+        rows = in_order(rows, [*self.quasi, self.sensitive])
+        values = coded(rows[self.sensitive], self.values).codes
+        groups = self.cell.groups(rows, values, self.guarantee, Drawn(key, "cell", number))
+        return rows.append_column(self.group, pa.array(groups)).take(pa.array(np.argsort(groups, kind="stable")))
+
+    def _tables(self, rows: pa.Table, histograms: Histograms, secret: Drawn) -> dict[str, pa.Table]:
+        if self.publication == "anatomy":
+            held = self.values.decode(histograms.values).cast(rows.schema.field(self.sensitive).type)
+            counts = {self.group: histograms.groups, self.sensitive: held, self.count: histograms.counts}
+            return {"qit": rows.select([*self.quasi, self.group]), "st": pa.table(counts)}
+        groups, draws = rows[self.group].to_numpy(), secret.words(rows.num_rows)
+        drawn = rows[self.sensitive].take(pa.array(np.lexsort((draws, groups))))  # rows stand group by group
+        at = rows.column_names.index(self.sensitive)
+        shown = in_order(rows.set_column(at, self.sensitive, drawn), [self.group, *self.quasi, self.sensitive])
+        return {"permuted": shown.select([*self.quasi, self.sensitive, self.group])}
+
+
+@dataclass(frozen=True)
+class Finish:
+    """A block that waits in a private file, and the key, which does not: it travels with the function."""
+
+    block: Held
+    key: bytes = field(repr=False)
+
+    def __call__(self, rows: pa.Table, number: int) -> Made:
+        block: Block = self.block.get()
+        return block.made(rows, number, self.key)

@@ -1,0 +1,226 @@
+"""A table whose rows Spark holds, on its way to a release: counted, planned or cut here, grouped and written there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.engines.spark.assign import grouped, ranked
+from discreet.engines.spark.blocks import Blocks, Part, cut, in_blocks, stored
+from discreet.engines.spark.chance import Drawn
+from discreet.engines.spark.held import Held
+from discreet.engines.spark.source import counted, drawn
+from discreet.engines.spark.words import quoted
+from discreet.errors import DiscreetWarning, InputError, InternalError
+from discreet.guarantees import Guarantee, Histograms
+from discreet.guarantees.harmless import as_told, harmless
+from discreet.partition import PARTITIONS, RANGES
+from discreet.partition.cells import SIZE
+from discreet.partition.histogram import deal
+from discreet.partition.histogram.runs import Runs
+from discreet.policy import Policy
+from discreet.publication import PUBLICATIONS
+from discreet.publication.axes import Axis, axis_of
+from discreet.publication.default import settled
+from discreet.publication.draft import Draft, Prepared
+from discreet.publication.in_blocks import Block, Finish, InCell, coded
+from discreet.publication.in_cells import cells_of, in_cells
+from discreet.publication.prepare import checked, promised
+from discreet.publication.publish import describe
+from discreet.release.layouts import LAYOUTS, cut_column
+from discreet.release.manifest import Promise
+from discreet.release.parts import per_part
+from discreet.release.write import Written
+from discreet.table import read
+from discreet.values.codes import Tally
+from discreet.values.columns import UNORDERED, Column
+from discreet.values.names import fresh
+from discreet.values.random import RandomSource
+from discreet.warnings.coarse import few
+from discreet.warnings.dominant import of_group
+from discreet.warnings.lookalikes import spelled
+from discreet.warnings.near_limit import near_limit
+from discreet.warnings.tells import tells
+from discreet.warnings.text import text
+
+COUNTS = ("deal", "mixed", "anatomize", *RANGES)  # what needs no more than counts
+CELLS = ("local", "mondrian", "cluster")  # what is done cell by cell
+CAN = {"anatomy": (*COUNTS, *CELLS), "permutation": (*COUNTS, *CELLS)}
+OF_BLOCKS = {"qit": "qit", "st": "st", "permuted": "permuted", "mapping": "permuted"}
+PLANNED = 20_000_000  # rows that are planned one by one, by partitions whose plans are not made of counts alone
+LONGEST = 5_000_000  # runs of a plan: every executor holds them
+VALUES = 5_000_000  # different values of a column: this process and every executor hold them
+DRAWN = 50_000  # rows that are looked at here, to warn of what columns tell
+
+
+@dataclass(frozen=True)
+class OnExecutors:
+    """A table that is copied and counted, and the key of its release, which is in no file and no message."""
+
+    session: Any
+    rows: Any
+    policy: Policy
+    columns: Sequence[Column]
+    work: Path
+    sensitive: Tally
+    guarantee: Guarantee
+    _key: bytes
+
+    @classmethod
+    def of(cls, session: Any, rows: Any, policy: Policy, columns: Sequence[Column], work: Path) -> OnExecutors:
+        found = counted(rows, policy.sensitive_column, VALUES)
+        sensitive = Tally.of(found["value"], found["n"].to_numpy())
+        checked(sensitive, policy)
+        guarantee = promised(policy, sensitive)
+        guarantee.feasible(sensitive.counts(), policy.sensitive_column, sensitive.value)
+        if PARTITIONS[policy.grouping].needs == "e":
+            _check_planned(policy.grouping, int(sensitive.counts().sum()))
+        policy = settled(policy, sensitive, guarantee)
+        return cls(session, rows, policy, columns, work, sensitive, guarantee, token_bytes(32))
+
+    def __repr__(self) -> str:
+        return "<a table of Spark's>"
+
+    @property
+    def size(self) -> int:
+        return int(self.sensitive.counts().sum())
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    @cached_property
+    def _sketch(self) -> Any:
+        """Some of the rows, drawn at random, as a table of this process."""
+        rows = drawn(self.rows, self._names, min(1.0, DRAWN / self.size))
+        kept = [column for column in self.columns if column.name in self._names]
+        return read(pa.table([rows[each.name].cast(each.type) for each in kept], names=[each.name for each in kept]))
+
+    def doubts(self) -> Iterator[DiscreetWarning]:
+        """What is doubtful of the table: of counts, and of the rows that were drawn."""
+        policy, secret = self.policy, RandomSource()
+        yield from near_limit(Prepared(self._sketch, policy, self.sensitive, self.guarantee, secret))
+        values = self._sketch.engine.run(self._sketch.select([policy.sensitive_column])).column(0)
+        some = coded(values.cast(self.sensitive.domain.type), self.sensitive)
+        drawn_ = Prepared(self._sketch, policy, some, self.guarantee, secret)
+        if some.codes.size:
+            yield from tells(drawn_)
+            yield from text(drawn_)
+        yield from spelled(policy.sensitive_column, self.sensitive, lambda _: NOT_COUNTED)
+
+    def doubts_of(self, blocks: Blocks) -> Iterator[DiscreetWarning]:
+        """What is doubtful of the groups."""
+        if "e" in self.policy.guarantee and blocks.worst[1]:
+            yield of_group(self.policy, self.sensitive, *blocks.worst)
+        yield from few(self.policy, self.size, sum(blocks.groups))
+
+    def blocks(self) -> Blocks:
+        """Give every row its group, and write blocks of groups to private files."""
+        rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
+        finish = Finish(Held.put(self.work, "block", block), self._key)
+        found = stored(rows, self.work / "blocks", finish)
+        if sum(found.rows) != self.size:
+            raise InternalError("rows were lost on the way, or are there twice; nothing was published")
+        return found
+
+    def _block(self, *, per: int = 0, cell: InCell | None = None) -> Block:
+        policy, names = self.policy, self.policy.columns
+        group, count = (fresh(name, names) for name in ("group", "count"))
+        shown = (policy.publication, tuple(policy.quasi), policy.sensitive_column, group, count)
+        return Block(*shown, self.sensitive, self.sensitive.counts(), self.guarantee, per, cell)
+
+    def _in_cells(self) -> tuple[Any, Block]:
+        policy, axes = self.policy, [self._axis(name) for name in self.policy.quasi]
+        rows = self.rows.select(*map(quoted, self._names))
+        cells = cells_of(rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
+        return in_cells(rows, cells, self.work), self._block(cell=InCell(policy.grouping, dict(policy.options), axes))
+
+    def _axis(self, name: str) -> Axis:
+        found = counted(self.rows, name, VALUES)
+        tally = Tally.of(found["value"], found["n"].to_numpy())
+        kind = next(column for column in self.columns if column.name == name).kind
+        return axis_of(self.policy, name, tally, ordered=kind not in UNORDERED or name in self.policy.ordered)
+
+    def _by_plan(self) -> tuple[Any, Block]:
+        runs = self._runs()
+        if runs.firsts.size > LONGEST:
+            raise InputError(
+                f"the plan of `{self.policy.grouping}` has more than {LONGEST:,} parts, too many for every executor",
+                hint='set partition = "deal" or "local"',
+            )
+        ends = runs.groups + runs.steps * (np.append(runs.firsts[1:], self.size) - 1 - runs.firsts)
+        groups = int(ends.max()) + 1
+        per = max(1, SIZE * groups // self.size)
+        block, domain = self._block(per=per), Held.put(self.work, "domain", self.sensitive.domain)
+        rows, starts, buckets = ranked(
+            self.rows, self.policy.sensitive_column, domain, self.sensitive.counts(), self._key
+        )
+        plan = Held.put(self.work, "plan", (runs.firsts, runs.groups, runs.steps, starts, buckets))
+        rows = grouped(rows, plan, block.group)
+        return in_blocks(rows, block.group, per), block
+
+    def _runs(self) -> Runs:
+        """The plan, by counts alone."""
+        name, counts = self.policy.grouping, self.sensitive.counts()
+        if name == "deal":
+            return deal.runs(counts, self.guarantee.rule)
+        _check_planned(name, self.size)
+        values = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+        options = self.policy.options
+        placed = PARTITIONS[name].place([], values, self.guarantee, Drawn(self._key, "plan"), options)
+        return Runs.of(placed.groups, values)
+
+    def promise(self, blocks: Blocks) -> Promise:
+        """What the manifest will say."""
+        policy = self.policy
+        about: dict[str, Any] = {"for_publication": True, "rows": sum(blocks.rows), "groups": sum(blocks.groups)}
+        spared = harmless(policy.harmless, self.sensitive, policy.sensitive_column)
+        if spared is not None:
+            about["harmless"] = tuple(as_told(self.sensitive.decode(np.flatnonzero(spared)))) or None
+        if "e" in policy.guarantee:
+            about["largest_share"] = blocks.share
+        if LAYOUTS[policy.publication].matching == "counted":
+            partition = PARTITIONS[policy.grouping].chosen(policy.options)
+            about["randomness"] = partition.randomness
+            about["estimator"] = "even" if partition.randomness is None else partition.estimator
+        return describe(policy, **about)
+
+    def tables(self, blocks: Blocks, promise: Promise, rows_per_part: int) -> list[Written]:
+        """Cut every table of the release from the blocks, in parts of about so many rows."""
+        parts, found = [], []
+        for file in PUBLICATIONS[self.policy.publication].files(self._draft()):
+            step, by_group = per_part(promise, file.name, rows_per_part), cut_column(promise, file.name) is not None
+            total, of = promise.groups if by_group else promise.rows, OF_BLOCKS[file.name]
+            names = tuple(field.name for field in file.table.fields)
+            own = [
+                Part(of, at, min(at + step, total), str(self.work / f"{file.name}.{i}.parquet"), by_group, names)
+                for i, at in enumerate(range(0, total, step))
+            ]
+            parts += own
+            found.append(Written(file.name, file.table, [Path(part.to) for part in own]))
+        cut(self.session, blocks, parts, group=promise.group, row=promise.row)
+        return found
+
+    def _draft(self) -> Draft:
+        """A draft without a row: it says what the files of the release are called, and their columns."""
+        nothing = np.zeros(0, np.int32)
+        empty = Histograms(nothing, nothing, nothing, np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return Draft(self._sketch, self.policy, self.sensitive, nothing, empty, RandomSource())
+
+
+NOT_COUNTED = "what would be left of the promise if they mean the same is not counted on Spark"
+
+
+def _check_planned(name: str, rows: int) -> None:
+    if rows > PLANNED:
+        raise InputError(
+            f"`{name}` plans every row by itself, and is not made of more than {PLANNED:,} rows on Spark",
+            hint='set partition = "deal" or "local", which plan by counts',
+        )

@@ -1,0 +1,296 @@
+"""Tables that are published on Spark: every row once, verified from the parts, and the same whoever made them."""
+
+import json
+import re
+from collections import Counter
+from threading import Thread
+from time import sleep
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+import discreet
+from alike import alike
+from discreet.engines.spark import workers
+from discreet.engines.spark.source import types_of
+from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, ReleaseError
+from discreet.partition import cells
+from discreet.publication import made_on_spark, on_spark
+
+QUASI = ["age", "sex", "education"]
+POLICY = {"quasi": QUASI, "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
+QUESTION = (
+    "SELECT sex, COUNT(*), AVG(salary) FROM microdata WHERE age > 40 AND salary > 45000 GROUP BY sex ORDER BY sex"
+)
+
+
+@pytest.fixture(scope="module")
+def rows(people):
+    """Two thousand people, some of whose education is missing."""
+    known = pc.not_equal(people["age"], 44)
+    at = people.column_names.index("education")
+    return people.set_column(at, "education", pc.if_else(known, people["education"], None))
+
+
+@pytest.fixture(scope="module")
+def lake(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("a lake")
+    for i, start in enumerate((0, 700, 1500)):
+        pq.write_table(rows.slice(start, (700, 800, 500)[i]), folder / f"{i}.parquet")
+    return f"{folder}/*.parquet"
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Cells and blocks of a few hundred rows."""
+    monkeypatch.setattr(cells, "SIZE", 400)
+    monkeypatch.setattr(made_on_spark, "SIZE", 400)
+
+
+def shown(release, name):
+    return pa.concat_tables([pq.read_table(path) for path in release.files(name)])
+
+
+def check_whole(release, rows):
+    """Every row is there once, and the values of all rows are; groups are numbered without a gap."""
+    found = shown(release, "qit" if release.promise.publication == "anatomy" else "permuted")
+
+    rows_of = [tuple(row.values()) for row in found.select(QUASI).to_pylist()]
+    assert Counter(rows_of) == Counter(tuple(row.values()) for row in rows.select(QUASI).to_pylist())
+    if release.promise.publication == "anatomy":
+        held = shown(release, "st")
+        values = Counter()
+        for value, times in zip(held["salary"].to_pylist(), held["count"].to_pylist(), strict=True):
+            values[value] += times
+    else:
+        values = Counter(found["salary"].to_pylist())
+    assert values == Counter(rows["salary"].to_pylist())
+    assert release.promise.rows == rows.num_rows
+    assert release.verify().ok
+
+
+def leftovers(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+WAYS = {
+    "deal": {"partition": "deal"},
+    "local": {"partition": "local", "publication": "permutation"},
+    "mondrian": {"partition": "mondrian"},
+    "mixed": {"partition": "mixed", "publication": "permutation"},
+    "min_sum": {"partition": "min_sum", "guarantee": {"k": 4, "e": 2000}},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_row_once(spark, lake, rows, way, tmp_path):
+    told = []
+    release = discreet.publish(
+        lake, {**POLICY, **WAYS[way]}, to=tmp_path / "made", engine=spark, rows_per_part=250, progress=told.append
+    )
+    assert told == ["checking", "copying", "counting", "grouping", "writing", "verifying"]
+    assert release.promise.format == 2
+    assert release.promise.for_publication
+    assert len(release.files("qit" if release.promise.publication == "anatomy" else "permuted")) > 4
+    check_whole(release, rows)
+    assert leftovers(tmp_path) == []
+
+
+def test_cells_are_several_and_both_engines_answer_alike(spark, lake, rows, tmp_path, monkeypatch):
+    blocks, made = [], made_on_spark.OnExecutors.blocks
+
+    def watched(self):
+        blocks.append(made(self))
+        return blocks[-1]
+
+    monkeypatch.setattr(made_on_spark.OnExecutors, "blocks", watched)
+    release = discreet.publish(lake, {**POLICY, "partition": "local"}, to=tmp_path / "made", engine=spark)
+    assert len(blocks[0].rows) > 3
+    assert max(blocks[0].rows) <= 400
+    assert release.promise.format == 1
+    check_whole(release, rows)
+    with discreet.open_release(release.path, engine=spark) as there:
+        assert alike(there.ask(QUESTION), release.ask(QUESTION))
+    here = discreet.publish(rows, {**POLICY, "partition": "local"}, to=tmp_path / "here")
+    assert abs(release.promise.groups - here.promise.groups) < 0.1 * here.promise.groups
+
+
+def test_frames_of_connect_are_published(cluster, lake, rows, tmp_path):
+    session = cluster.connect()
+    before = session.conf.get("spark.sql.session.timeZone")
+    frame = session.read.parquet(lake).where("age IS NOT NULL")
+    release = discreet.publish(frame, {**POLICY, "partition": "local"}, to=tmp_path / "made", rows_per_part=500)
+    check_whole(release, rows)
+    assert session.conf.get("spark.sql.session.timeZone") == before
+
+
+def test_the_program_publishes_on_spark(spark, lake, rows, run, tmp_path):
+    rules = 'quasi = ["age", "sex", "education"]\nsensitive = "salary"\ndrop = "rest"\nguarantee = { l = 4 }\n'
+    (tmp_path / "p.toml").write_text(rules + 'partition = "deal"\n')
+    where = ("--policy", tmp_path / "p.toml", "--to", tmp_path / "made")
+    status, out, err = run("publish", lake, "--engine", "spark", *where, "--json")
+    assert status == 0, err
+    assert json.loads(out)["promise"]["rows"] == rows.num_rows
+    status, _, err = run("publish", lake, "--engine", "spark", *where)
+    assert status != 0
+    assert "exists already" in err
+
+
+def test_order_and_parts_tell_nothing(spark, rows, tmp_path):
+    """Rows stand by group and by what they show, whatever their order in the source; so do parts and their sizes."""
+    folder = tmp_path / "sorted"
+    folder.mkdir()
+    pq.write_table(rows.sort_by("salary"), folder / "one.parquet")  # whoever kept this order would show all
+    release = discreet.publish(
+        f"{folder}/*.parquet",
+        {**POLICY, "partition": "deal", "publication": "permutation"},
+        to=tmp_path / "made",
+        engine=spark,
+        rows_per_part=250,
+    )
+    check_whole(release, rows)
+    permuted, mapping = shown(release, "permuted"), shown(release, "mapping")
+    together = permuted.append_column("group", mapping["group"])
+    assert permuted["row"].to_pylist() == list(range(1, rows.num_rows + 1))
+    by = [(name, "ascending") for name in ("group", *QUASI, "salary")]
+    assert together.sort_by(by) == together
+    assert {pq.read_metadata(path).num_rows for path in release.files("permuted")} == {250}
+    for path in release.path.glob("*.parquet"):
+        about = pq.read_metadata(path)
+        assert not about.metadata
+        assert re.fullmatch(r"(permuted|mapping)-\d{5}\.parquet", path.name)
+
+
+REFUSED = {
+    "a publication": ({"publication": "slicing", "together": [["age", "sex"]]}, "slicing", "anatomy"),
+    "a partition": ({"publication": "anatomy", "partition": "compact"}, "compact", "local"),
+    "fitted cuts": ({"partition": "local", "options": {"cuts": "fitted"}}, "fitted", "blind"),
+    "cells of mixed": ({"partition": "mixed", "options": {"cells": 10}}, "cells", "local"),
+    "several rows of a person": ({"person": "name"}, "person", "one row per person"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_done_is_refused_by_name(spark, lake, case, tmp_path):
+    more, named, instead = REFUSED[case]
+    with pytest.raises(InputError, match=named) as caught:
+        discreet.publish(lake, {**POLICY, **more}, to=tmp_path / "made", engine=spark)
+    assert "cannot be made on Spark" in caught.value.message
+    assert instead in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", [{"seed": 1}, {"plausible": 2}, {"format": "csv"}, {"holdout": 0.1}])
+def test_options_that_are_not_for_spark_are_refused(spark, lake, more, tmp_path):
+    with pytest.raises(InputError, match="not for Spark"):
+        discreet.publish(lake, POLICY, to=tmp_path / "made", engine=spark, **more)
+
+
+def test_a_repeated_identifier_is_refused_as_elsewhere(spark, lake, rows, tmp_path):
+    rules = {**POLICY, "identifiers": ["education"], "quasi": ["age", "sex"]}
+    said = []
+    for given, engine in ((lake, spark), (rows, "duckdb")):
+        with pytest.raises(DiscreetError) as caught:
+            discreet.publish(given, rules, to=tmp_path / "made", engine=engine)
+        said.append(str(caught.value.message).partition(":")[0])
+    assert said[0] in said[1]
+    assert "no `education`" in said[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_input_is_named_and_leaves_nothing(spark, cluster, lake, rows, tmp_path, monkeypatch):
+    to = tmp_path / "made"
+    with pytest.raises(InputError, match="cannot be read by Spark"):
+        discreet.publish(f"{tmp_path}/none/*.parquet", POLICY, to=to, engine=spark)
+    with pytest.raises(InputError, match="names no Parquet files"):
+        discreet.publish("rows.csv", POLICY, to=to, engine=spark)
+    frame = spark.createDataFrame([(1, {"a": 1}, "x")], "age int, sex map<string, int>, salary string")
+    with pytest.raises(PolicyError, match="map<string,int> of Spark"):
+        discreet.publish(frame, {**POLICY, "quasi": ["age", "sex"]}, to=to)
+    with pytest.raises(GuaranteeError):
+        discreet.publish(lake, {**POLICY, "guarantee": {"l": 1999}}, to=to, engine=spark)
+    gone = cluster.connect()
+    left = gone.read.parquet(lake)
+    gone.stop()
+    with pytest.raises(EngineError, match="was stopped"):
+        discreet.publish(left, POLICY, to=to)
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(ReleaseError, match="exists already"):
+        discreet.publish(lake, POLICY, to=tmp_path / "taken", engine=spark)
+    monkeypatch.setattr(workers, "NEEDED", ("discreet", "no-such-package"))
+    monkeypatch.setattr(workers, "version", lambda _: discreet.__version__)
+    with pytest.raises(EngineError, match="have no `no-such-package`") as caught:
+        workers.check_workers(spark, workers.NEEDED)
+    assert "every executor" in caught.value.hint
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_source_that_changes_is_found(spark, rows, tmp_path, monkeypatch):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    pq.write_table(rows, folder / "one.parquet")
+    copied = on_spark.copied
+
+    def changing(*given):
+        found = copied(*given)
+        pq.write_table(rows.slice(0, 10), folder / "two.parquet")
+        return found
+
+    monkeypatch.setattr(on_spark, "copied", changing)
+    with pytest.raises(InputError, match="changed while it was read"):
+        discreet.publish(f"{folder}/*.parquet", POLICY, to=tmp_path / "made", engine=spark)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows"]
+
+
+def test_types_are_those_of_arrow(spark):
+    names = "a boolean, b tinyint, c smallint, d int, e bigint, f float, g double, h string, i date, j timestamp"
+    frame = spark.createDataFrame([], f"{names}, k timestamp_ntz, l decimal(12, 2), m array<int>, n binary")
+    found = {name: str(type_) for name, type_, _ in types_of(frame)}
+    assert found["j"] == "timestamp[us, tz=UTC]"
+    assert found["l"] == "decimal128(12, 2)"
+    assert [name for name, type_ in found.items() if type_ == "None"] == ["m", "n"]
+
+
+def test_rows_without_a_value_are_withheld(spark, tmp_path):
+    rows = [(20 + i % 40, "fm"[i % 2], None if i % 10 == 0 else i % 7) for i in range(600)]
+    frame = spark.createDataFrame(rows, "age int, sex string, ill int")
+    rules = {"quasi": ["age", "sex"], "sensitive": "ill", "guarantee": {"l": 3}, "partition": "deal"}
+    release = discreet.publish(frame, {**rules, "missing_sensitive": "withhold"}, to=tmp_path / "made")
+    assert (release.withheld, release.promise.rows) == (60, 540)
+    assert release.verify().ok
+
+
+def test_a_killed_worker_changes_nothing(cluster, spark, lake, rows, tmp_path, monkeypatch):
+    """By the same key a release is the same, byte by byte, though its tasks were run again elsewhere; or there is none."""
+    monkeypatch.setattr(made_on_spark, "token_bytes", lambda n: b"k" * n)
+    found = []
+    for i, killed in enumerate((None, 0, 1)):
+        steps = []
+        killer = Thread(target=lambda killed=killed, steps=steps: kill_at(cluster, killed, steps))
+        killer.start()
+        try:
+            release = discreet.publish(
+                lake, {**POLICY, "partition": "local"}, to=tmp_path / f"{i}", engine=spark, progress=steps.append
+            )
+            check_whole(release, rows)
+            found.append({path.name: path.read_bytes() for path in release.path.glob("*.parquet")})
+        except EngineError:
+            assert not (tmp_path / f"{i}").exists()
+        finally:
+            steps.append("grouping")
+            killer.join()
+            cluster.mend()
+        assert leftovers(tmp_path) == []
+    assert found
+    assert all(each == found[0] for each in found)
+
+
+def kill_at(cluster, which, steps):
+    """Kill a worker soon after rows are being grouped."""
+    while "grouping" not in steps:
+        sleep(0.02)
+    if which is not None:
+        sleep(0.3 * which)
+        cluster.kill_worker(which)
