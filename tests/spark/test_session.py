@@ -91,7 +91,8 @@ def test_sizes_are_told_to_java():
 
 def test_the_active_session_is_taken(spark):
     assert os.environ.get("SPARK_REMOTE") is None
-    assert sessions.started() is spark
+    spark.range(3).createOrReplaceTempView("of_this_session")
+    assert sessions.started().table("of_this_session").count() == 3
 
 
 def test_a_worker_that_is_killed_is_replaced(cluster, spark):
