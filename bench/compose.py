@@ -2,8 +2,8 @@
 
 By seven quasi-identifiers, which several people share; and with an eighth in which all differ, so that everybody's row
 is recognised in every release. The most that anyone can reach is what one would who knew the values of all who look the
-same, and guessed the most frequent. Our prototype was right of 26.6 and 43.9 % where one release gave 9.7 %: with one
-anatomy at l = 10, that is a guess in a group that is known, so it had everybody told apart.
+same, and guessed the most frequent. Our prototype was right of 26.6 and 43.9 % where one release gave 9.7 %; in which
+of these settings is not known.
 
 python bench/compose.py; DISCREET_DATA names the folder of real tables
 """

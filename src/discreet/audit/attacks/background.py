@@ -44,8 +44,8 @@ class Background:
 
     name: ClassVar[str] = "background"
     threat: ClassVar[Threat] = Threat(
-        knows="the quasi-identifiers of a person, that the person is in the table, and some values that are not the"
-        " person's, or what some neighbours hold",
+        knows="the quasi-identifiers of a person, that the person is in the table, and some values of the person's"
+        " group that are not the person's",
         wants="the person's sensitive value",
         given="the release alone",
     )

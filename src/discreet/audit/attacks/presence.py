@@ -50,7 +50,7 @@ class Presence:
 
     name: ClassVar[str] = "presence"
     threat: ClassVar[Threat] = Threat(
-        knows="quasi-identifiers of a person",
+        knows="quasi-identifiers of a person, all or some of them",
         wants="whether the person is in the table",
         given="the release alone",
     )
