@@ -6,7 +6,8 @@
     python bench/spark.py error [ROWS]          error of the standard workload beside DuckDB's local (at most 15% worse)
     python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole, or not there
 
-`error` cuts its rows into sixteen cells at least, however few they are. Rows are those of `bench/data.py`: eight columns. Executors have 2 GB each.
+`error` cuts its rows into sixteen cells at least, however few they are. Rows are those of `bench/data.py`: eight
+columns. Executors have 2 GB each.
 """
 
 from __future__ import annotations
