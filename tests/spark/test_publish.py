@@ -231,14 +231,14 @@ def test_a_source_that_changes_is_found(spark, rows, tmp_path, monkeypatch):
     folder = tmp_path / "rows"
     folder.mkdir()
     pq.write_table(rows, folder / "one.parquet")
-    copied = on_spark.copied
+    copied = on_spark.Copied.of
 
     def changing(*given):
         found = copied(*given)
         pq.write_table(rows.slice(0, 10), folder / "two.parquet")
         return found
 
-    monkeypatch.setattr(on_spark, "copied", changing)
+    monkeypatch.setattr(on_spark.Copied, "of", changing)
     with pytest.raises(InputError, match="changed while it was read"):
         discreet.publish(f"{folder}/*.parquet", POLICY, to=tmp_path / "made", engine=spark)
     assert [path.name for path in tmp_path.iterdir()] == ["rows"]

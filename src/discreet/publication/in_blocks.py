@@ -14,18 +14,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from discreet.engines.spark.assign import codes
 from discreet.engines.spark.blocks import Made, in_order
 from discreet.engines.spark.chance import Drawn
+from discreet.engines.spark.copied import codes
 from discreet.engines.spark.held import Held
 from discreet.errors import InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.dominance import dominating, largest_share
 from discreet.partition import PARTITIONS
+from discreet.partition.histogram.shares import Shares
 from discreet.publication.axes import Axis
 from discreet.values.codes import Codes
+
+
+def dealt(shares: Shares, number: int, values: npt.NDArray[np.int32], secret: Drawn) -> npt.NDArray[np.int32]:
+    """The groups of a block's rows by a plan made of counts: each value's rows take its places by chance."""
+    planned, groups = shares.of_block(number)
+    by = np.lexsort((secret.words(values.size), values))
+    if not np.array_equal(values[by], planned):
+        raise InternalError("a block has other values than were planned; nothing was published")
+    found = np.empty(values.size, np.int32)
+    found[by] = groups - int(groups.min())
+    return found
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,7 @@ def coded(values: pa.ChunkedArray | pa.Array, known: Codes) -> Codes:
 
 @dataclass(frozen=True)
 class Block:
-    """How a block becomes the tables of a release: `per` groups each, or one cell, whose rows are grouped here."""
+    """How a block becomes the tables of a release, and by what its rows are grouped."""
 
     publication: str
     quasi: tuple[str, ...]
@@ -63,8 +74,7 @@ class Block:
     values: Codes
     population: npt.NDArray[np.int64]
     guarantee: Guarantee
-    per: int = 0
-    cell: InCell | None = None
+    by: Shares | InCell
 
     def made(self, rows: pa.Table, number: int, key: bytes) -> Made:
         """The tables of a block, and what is to be known of it."""
@@ -81,13 +91,13 @@ class Block:
 
     def _grouped(self, rows: pa.Table, number: int, key: bytes) -> pa.Table:
         """Rows with their group, from 0 in this block, in the order of groups and of all that they hold."""
-        if self.cell is None:
-            at = rows.column_names.index(self.group)
-            own = pc.subtract(rows[self.group], pa.scalar(number * self.per, pa.int32()))
-            return in_order(rows.set_column(at, self.group, own), [self.group, *self.quasi, self.sensitive])
         rows = in_order(rows, [*self.quasi, self.sensitive])
         values = coded(rows[self.sensitive], self.values).codes
-        groups = self.cell.groups(rows, values, self.guarantee, Drawn(key, "cell", number))
+        secret = Drawn(key, "block", number)
+        if isinstance(self.by, Shares):
+            groups = dealt(self.by, number, values, secret)
+        else:
+            groups = self.by.groups(rows, values, self.guarantee, secret)
         return rows.append_column(self.group, pa.array(groups)).take(pa.array(np.argsort(groups, kind="stable")))
 
     def _tables(self, rows: pa.Table, histograms: Histograms, secret: Drawn) -> dict[str, pa.Table]:

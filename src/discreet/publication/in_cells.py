@@ -6,7 +6,7 @@ large (`partition/cells.py`). Rows stay with the executors, which find the cell 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.engines.spark.assign import codes
 from discreet.engines.spark.blocks import BLOCK
-from discreet.engines.spark.cells import tallied, with_number
+from discreet.engines.spark.copied import Copied, File, codes
 from discreet.engines.spark.held import Held
+from discreet.engines.spark.tally import tallied
 from discreet.partition.cells import Steps, Tree, cut
 from discreet.partition.kernels import IntArray
 from discreet.publication.axes import Axis
@@ -76,7 +76,7 @@ class Cells:
         return np.cumsum(sizes) - sizes
 
 
-def cells_of(rows: Any, axes: Sequence[Axis], sensitive: str, values: Tally, rule: Rule, work: Path) -> Cells:
+def cells_of(rows: Copied, axes: Sequence[Axis], sensitive: str, values: Tally, rule: Rule, work: Path) -> Cells:
     """The cells of a table whose columns are counted."""
     steps = [Steps.by(axis.codes.counts()) for axis in axes]
     passes = iter(range(1 << 30))
@@ -96,7 +96,12 @@ def cells_of(rows: Any, axes: Sequence[Axis], sensitive: str, values: Tally, rul
     return Cells(cut(ask, steps, values.counts(), rule), axes, steps, sensitive, values)
 
 
-def in_cells(rows: Any, cells: Cells, work: Path) -> Any:
+def in_cells(rows: Copied, cells: Cells, work: Path) -> Any:
     """Rows with the number of their cell as their block."""
     held = Held.put(work, "cells", cells)
-    return with_number(rows, BLOCK, lambda batch: held.get().cells(batch))
+
+    def number(file: File) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.int32]]]:
+        found: Cells = held.get()
+        return ((batch, found.cells(batch)) for batch in file.batches())
+
+    return rows.numbered(BLOCK, number)

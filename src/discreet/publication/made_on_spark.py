@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.engines.spark.assign import grouped, ranked
-from discreet.engines.spark.blocks import Blocks, Part, cut, in_blocks, stored
+from discreet.engines.spark.blocks import Blocks, Part, cut, stored
 from discreet.engines.spark.chance import Drawn
+from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.held import Held
 from discreet.engines.spark.source import counted, drawn
-from discreet.engines.spark.words import quoted
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.harmless import as_told, harmless
@@ -25,6 +24,7 @@ from discreet.partition import PARTITIONS, RANGES
 from discreet.partition.cells import SIZE
 from discreet.partition.histogram import deal
 from discreet.partition.histogram.runs import Runs
+from discreet.partition.histogram.shares import Shares
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axis_of
@@ -32,6 +32,7 @@ from discreet.publication.default import settled
 from discreet.publication.draft import Draft, Prepared
 from discreet.publication.in_blocks import Block, Finish, InCell, coded
 from discreet.publication.in_cells import cells_of, in_cells
+from discreet.publication.in_shares import counted_by_file, shared_out
 from discreet.publication.prepare import checked, promised
 from discreet.publication.publish import describe
 from discreet.release.layouts import LAYOUTS, cut_column
@@ -64,8 +65,7 @@ DRAWN = 50_000  # rows that are looked at here, to warn of what columns tell
 class OnExecutors:
     """A table that is copied and counted, and the key of its release, which is in no file and no message."""
 
-    session: Any
-    rows: Any
+    rows: Copied
     policy: Policy
     columns: Sequence[Column]
     work: Path
@@ -74,8 +74,8 @@ class OnExecutors:
     _key: bytes
 
     @classmethod
-    def of(cls, session: Any, rows: Any, policy: Policy, columns: Sequence[Column], work: Path) -> OnExecutors:
-        found = counted(rows, policy.sensitive_column, VALUES)
+    def of(cls, rows: Copied, policy: Policy, columns: Sequence[Column], work: Path) -> OnExecutors:
+        found = counted(rows.rows, policy.sensitive_column, VALUES)
         sensitive = Tally.of(found["value"], found["n"].to_numpy())
         checked(sensitive, policy)
         guarantee = promised(policy, sensitive)
@@ -83,7 +83,7 @@ class OnExecutors:
         if PARTITIONS[policy.grouping].needs == "e":
             _check_planned(policy.grouping, int(sensitive.counts().sum()))
         policy = settled(policy, sensitive, guarantee)
-        return cls(session, rows, policy, columns, work, sensitive, guarantee, token_bytes(32))
+        return cls(rows, policy, columns, work, sensitive, guarantee, token_bytes(32))
 
     def __repr__(self) -> str:
         return "<a table of Spark's>"
@@ -99,7 +99,7 @@ class OnExecutors:
     @cached_property
     def _sketch(self) -> Any:
         """Some of the rows, drawn at random, as a table of this process."""
-        rows = drawn(self.rows, self._names, min(1.0, DRAWN / self.size))
+        rows = drawn(self.rows.rows, self._names, min(1.0, DRAWN / self.size))
         kept = [column for column in self.columns if column.name in self._names]
         return read(pa.table([rows[each.name].cast(each.type) for each in kept], names=[each.name for each in kept]))
 
@@ -130,20 +130,20 @@ class OnExecutors:
             raise InternalError("rows were lost on the way, or are there twice; nothing was published")
         return found
 
-    def _block(self, *, per: int = 0, cell: InCell | None = None) -> Block:
+    def _block(self, by: Shares | InCell) -> Block:
         policy, names = self.policy, self.policy.columns
         group, count = (fresh(name, names) for name in ("group", "count"))
         shown = (policy.publication, tuple(policy.quasi), policy.sensitive_column, group, count)
-        return Block(*shown, self.sensitive, self.sensitive.counts(), self.guarantee, per, cell)
+        return Block(*shown, self.sensitive, self.sensitive.counts(), self.guarantee, by)
 
     def _in_cells(self) -> tuple[Any, Block]:
         policy, axes = self.policy, [self._axis(name) for name in self.policy.quasi]
-        rows = self.rows.select(*map(quoted, self._names))
-        cells = cells_of(rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
-        return in_cells(rows, cells, self.work), self._block(cell=InCell(policy.grouping, dict(policy.options), axes))
+        cells = cells_of(self.rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
+        by = InCell(policy.grouping, dict(policy.options), axes)
+        return in_cells(self.rows, cells, self.work), self._block(by)
 
     def _axis(self, name: str) -> Axis:
-        found = counted(self.rows, name, VALUES)
+        found = counted(self.rows.rows, name, VALUES)
         tally = Tally.of(found["value"], found["n"].to_numpy())
         kind = next(column for column in self.columns if column.name == name).kind
         return axis_of(self.policy, name, tally, ordered=kind not in UNORDERED or name in self.policy.ordered)
@@ -158,13 +158,11 @@ class OnExecutors:
         ends = runs.groups + runs.steps * (np.append(runs.firsts[1:], self.size) - 1 - runs.firsts)
         groups = int(ends.max()) + 1
         per = max(1, SIZE * groups // self.size)
-        block, domain = self._block(per=per), Held.put(self.work, "domain", self.sensitive.domain)
-        rows, starts, buckets = ranked(
-            self.rows, self.policy.sensitive_column, domain, self.sensitive.counts(), self._key
-        )
-        plan = Held.put(self.work, "plan", (runs.firsts, runs.groups, runs.steps, starts, buckets))
-        rows = grouped(rows, plan, block.group)
-        return in_blocks(rows, block.group, per), block
+        shares = Shares.of(runs, self.sensitive.counts(), per)
+        column, domain = self.policy.sensitive_column, self.sensitive.domain
+        files = counted_by_file(self.rows, column, Held.put(self.work, "domain", domain), shares.spread)
+        plan = Held.put(self.work, "plan", (domain, shares, files))
+        return shared_out(self.rows, column, plan, self._key), self._block(shares)
 
     def _runs(self) -> Runs:
         """The plan, by counts alone."""
@@ -205,7 +203,7 @@ class OnExecutors:
             ]
             parts += own
             found.append(Written(file.name, file.table, [Path(part.to) for part in own]))
-        cut(self.session, blocks, parts, group=promise.group, row=promise.row)
+        cut(self.rows.session, blocks, parts, group=promise.group, row=promise.row)
         return found
 
     def _draft(self) -> Draft:

@@ -1,7 +1,7 @@
 """Publish a table that lies in a lake, on Spark: counts, plans and cuts are here, and rows stay with the executors.
 
-The columns that are published are copied once to a private folder beside the release (`engines/spark/source.py`). Of a
-partition that needs no more than counts, the plan is made here by runs, and rows are ranked and looked up there. One
+The columns that are published are copied once to a private folder beside the release (`engines/spark/copied.py`). Of a
+partition that needs no more than counts, the plan is made here by runs, and rows are shared out by it there. One
 that looks at quasi-identifiers first has the table cut into cells (`partition/cells.py`), each of which keeps the
 guarantee and is small enough for one task; there its own kernels group the rows. Executors write blocks of groups, and
 cut the parts of the release from them (`engines/spark/blocks.py`). The release is verified from its files, as always.
@@ -21,8 +21,9 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engines.spark import beside, started
+from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.session import check_session
-from discreet.engines.spark.source import cleaned, copied, frame_of, is_frame, of_people, seen, types_of
+from discreet.engines.spark.source import cleaned, frame_of, is_frame, of_people, seen, types_of
 from discreet.engines.spark.workers import check_workers
 from discreet.errors import DiscreetWarning, InputError
 from discreet.partition import PARTITIONS
@@ -99,9 +100,11 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
         every, rows, doubts = _looked_at(frame, rules)
         progress("copying")
         names = [*rules.quasi, rules.sensitive_column]
-        private = copied(own, cleaned(frame, names, present=present(rules)), work / "rows")
+        published = [next(column for column in columns if column.name == name) for name in names]
+        schema = pa.schema([(column.name, column.type) for column in published])
+        private = Copied.of(own, cleaned(frame, names, present=present(rules)), schema, work / "rows")
         progress("counting")
-        made = OnExecutors.of(own, private, rules, [column for column in columns if column.name in names], work)
+        made = OnExecutors.of(private, rules, published, work)
         if seen(own, source) != before or made.size != rows:
             raise InputError("the source changed while it was read; nothing was published", hint="publish it again")
         doubts += [*earlier_doubts(others, rules), *made.doubts()]

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.engines.spark.errors import translating
-from discreet.engines.spark.words import functions, quoted
+from discreet.engines.spark.words import quoted
 from discreet.errors import InternalError
 
 BLOCK = "discreet block"
@@ -51,12 +51,6 @@ class Blocks:
     rows: tuple[int, ...]
     share: float
     worst: tuple[int, int, int]
-
-
-def in_blocks(rows: Any, group: str, per: int) -> Any:
-    """Rows whose groups are known with their block: so many groups each."""
-    f = functions(rows)
-    return rows.withColumn(BLOCK, f.floor(f.col(quoted(group)) / f.lit(per)).cast("int"))
 
 
 def stored(rows: Any, folder: Path, finish: Callable[[pa.Table, int], Made]) -> Blocks:

@@ -1,9 +1,4 @@
-"""Private rows as Spark finds them: files or a frame, their columns, and one copy that stays the same.
-
-Rows are read once, into Parquet files of a private folder. All later stages read these: so a frame that would find
-other rows a second time, or a file that somebody replaces, is published as it was found, and every row has an identity
-(its file and its place there) that a task which is run again finds again.
-"""
+"""Private rows as Spark finds them: files or a frame, their columns, and what is counted of these."""
 
 from __future__ import annotations
 
@@ -16,7 +11,6 @@ import pyarrow as pa
 from pyspark.sql import types as t
 
 from discreet.engines.spark.errors import translating
-from discreet.engines.spark.files import address
 from discreet.engines.spark.words import functions, quoted
 from discreet.errors import EngineError, InputError
 
@@ -34,7 +28,6 @@ TYPES: dict[type, pa.DataType] = {
     t.TimestampNTZType: pa.timestamp("us"),
 }
 BINARY = "UTF8_BINARY"
-FILE, PLACE = "discreet file", "discreet place"
 SEEN = ("file_path", "file_size", "file_modification_time")
 
 
@@ -141,19 +134,3 @@ def drawn(rows: Any, names: Sequence[str], share: float) -> pa.Table:
     """About so many of the rows, at random."""
     with translating():
         return rows.select(*map(quoted, names)).where(functions(rows).rand() < share).toArrow()
-
-
-def copied(session: Any, rows: Any, folder: Path) -> Any:
-    """Rows in files of a private folder, read from there; each with its file and its place, which tell it apart."""
-    with translating():
-        rows.write.mode("error").option("compression", "lz4_raw").parquet(address(folder))
-    if not folder.is_dir() or not any(folder.glob("*.parquet")):
-        raise EngineError(
-            f"the executors of Spark do not write to the folder `{folder.parent.parent}` that this process sees",
-            hint="publish to a folder on a disk that this process and every executor see under the same path",
-        )
-    with translating():
-        found = session.read.parquet(address(folder))
-        f = functions(found)
-        file = f.xxhash64(f.col("_metadata.file_name"))  # names are long, and a number will do
-        return found.select("*", file.alias(FILE), f.col("_metadata.row_index").alias(PLACE))

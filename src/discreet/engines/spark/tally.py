@@ -1,4 +1,4 @@
-"""Count what lies in each cell of a table of Spark's, all columns in one pass; and give each row a number."""
+"""Count whole numbers over all rows of a table of Spark's, in one pass."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from pyspark.sql import types as t
 
+from discreet.engines.spark.copied import Copied, File
 from discreet.engines.spark.errors import translating
 
 FULL = 1 << 22  # numbers that are kept before they are counted
 Ints = npt.NDArray[np.integer[Any]]
 
 
-def tallied(rows: Any, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> tuple[Ints, Ints]:
+def tallied(copied: Copied, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> tuple[Ints, Ints]:
     """Each whole number that `numbers` finds in the rows, and how often: of a batch, arrays of them."""
 
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def count(file: File) -> Iterator[pa.RecordBatch]:
         found: Ints = np.zeros(0, np.int64)
         times, waiting, kept = found, list[Ints](), 0
-        for batch in batches:
+        for batch in file.batches():
             new = numbers(batch)
             waiting += new
             kept += sum(each.size for each in new)
@@ -35,7 +35,7 @@ def tallied(rows: Any, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> t
             yield pa.record_batch({"number": pa.array(found[part]), "n": pa.array(times[part])})
 
     with translating():
-        told = rows.mapInArrow(count, "number long, n long").groupBy("number").agg({"n": "sum"}).toArrow()
+        told = copied.each(count, "number long, n long").groupBy("number").agg({"n": "sum"}).toArrow()
     return told["number"].to_numpy(), told["sum(n)"].to_numpy()
 
 
@@ -53,14 +53,3 @@ def _together(found: Ints, times: Ints, waiting: Sequence[Ints]) -> tuple[Ints, 
     new, again = np.unique(new, return_counts=True)
     both, at = np.unique(np.concatenate([found, new]), return_inverse=True)
     return both, np.bincount(at, np.concatenate([times, again])).astype(np.int64)
-
-
-def with_number(rows: Any, name: str, number: Callable[[pa.RecordBatch], Ints]) -> Any:
-    """Rows with a whole number more, which follows from what they hold."""
-
-    def put(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield batch.append_column(name, pa.array(np.asarray(number(batch), np.int32)))
-
-    with translating():
-        return rows.mapInArrow(put, t.StructType([*rows.schema.fields, t.StructField(name, t.IntegerType())]))

@@ -1,0 +1,67 @@
+"""Send rows to the blocks of their groups, by a plan made from counts alone.
+
+The task of a file shares its rows out among the blocks (`partition/histogram/shares.py`): how many of each value go to
+each block follows from counts and the key, and which of them is drawn. All that it needs lies in a private file
+(`engines/spark/held.py`), so that nothing is ranked over all rows, and nothing joined.
+Cost: two passes over one column, and one over all rows, which Spark then brings together by block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.engines.spark.blocks import BLOCK
+from discreet.engines.spark.chance import words
+from discreet.engines.spark.copied import Copied, File
+from discreet.engines.spark.errors import translating
+from discreet.engines.spark.held import Held
+from discreet.partition.histogram.shares import Shares
+from discreet.partition.kernels import IntArray
+
+
+def counted_by_file(copied: Copied, column: str, domain: Held, wanted: IntArray) -> IntArray:
+    """How often each file has each of the wanted values, given by their codes, sorted: a row for each file."""
+
+    def count(file: File) -> Iterator[pa.RecordBatch]:
+        of = file.codes(column, domain.get())
+        times = np.bincount(of, minlength=int(wanted[-1]) + 1)[wanted]
+        there = np.flatnonzero(times)
+        where = pa.array(np.full(there.size, file.number), pa.int64())
+        yield pa.record_batch({"file": where, "value": pa.array(there), "n": pa.array(times[there])})
+
+    found = np.zeros((len(copied.files), wanted.size), np.int64)
+    if wanted.size:
+        with translating():
+            told = copied.each(count, "file long, value long, n long").toArrow()
+        found[told["file"].to_numpy(), told["value"].to_numpy()] = told["n"].to_numpy()
+    return found
+
+
+def shared_out(copied: Copied, column: str, plan: Held, key: bytes) -> Any:
+    """Rows with their block; the plan is the domain of the column, its shares, and counts by file."""
+
+    def number(file: File) -> Iterator[tuple[pa.RecordBatch, IntArray]]:
+        domain, shares, files = plan.get()
+        of = file.codes(column, domain)
+        blocks = np.empty(of.size, np.int32)
+        blocks[np.lexsort((words(key, "file", file.number, of.size), of))] = _blocks(shares, file, of, files, key)
+        at = 0
+        for batch in file.batches():
+            yield batch, blocks[at : at + batch.num_rows]
+            at += batch.num_rows
+
+    return copied.numbered(BLOCK, number)
+
+
+def _blocks(shares: Shares, file: File, of: IntArray, files: IntArray, key: bytes) -> IntArray:
+    own = np.bincount(of, minlength=shares.values)
+    return shares.of_file(file.number, own, files, lambda node: halving(key, node))
+
+
+def halving(key: bytes, node: int) -> np.random.Generator:
+    """The generator that says how many places fall to the first half of some files: only how many, never which."""
+    return np.random.Generator(np.random.Philox(key=words(key, "halving", node, 2)))
