@@ -115,7 +115,7 @@ def timed(act) -> tuple[float, object]:
 
 
 def times(place: Path, *sizes: int) -> None:
-    cluster = Cluster(memory=MEMORY, settings={"spark.sql.shuffle.partitions": "16"})
+    cluster = Cluster(memory=MEMORY, java="", settings={"spark.sql.shuffle.partitions": "16"})
     try:
         session = cluster.start().session()
         warm = lake(20_000, place)
@@ -146,7 +146,7 @@ def times(place: Path, *sizes: int) -> None:
 
 
 def error(place: Path, rows: int = 300_000) -> None:
-    cluster = Cluster(memory=MEMORY)
+    cluster = Cluster(memory=MEMORY, java="")
     try:
         session = cluster.start().session()
         found = {}
@@ -169,7 +169,7 @@ def error(place: Path, rows: int = 300_000) -> None:
 
 def kills(place: Path, rows: int = 300_000, number: int = 20) -> None:
     """One worker with its executors is killed at a random moment of every release, and replaced."""
-    cluster = Cluster(memory=MEMORY)
+    cluster = Cluster(memory=MEMORY, java="")
     try:
         session = cluster.start().session()
         source, whole, failed = lake(rows, place), 0, 0

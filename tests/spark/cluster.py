@@ -26,6 +26,7 @@ from typing import Any
 LONGEST = 60  # seconds that anything may take
 WORKERS = 2
 HERE = "127.0.0.1"
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java that compiles little: tests are short, and cores are few
 SETTINGS = {
     "spark.app.name": "tests",
     "spark.ui.enabled": "false",
@@ -79,6 +80,7 @@ class Cluster:
     """A master and workers; `workers` may be killed, and `mend` starts those anew that are gone."""
 
     memory: str = "1g"  # of one executor
+    java: str = BRIEF  # options of every Java
     cores: int = 1  # of one worker
     settings: dict[str, str] = field(default_factory=dict)
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="spark-for-tests-")))
@@ -129,6 +131,7 @@ class Cluster:
         builder = SparkSession.builder.master(self.url)
         own = {"spark.executor.memory": self.memory, "spark.connect.grpc.binding.port": str(self.connect_port)}
         own["spark.connect.grpc.binding.address"] = HERE
+        own |= {f"spark.{role}.extraJavaOptions": self.java for role in ("driver", "executor")}
         for name, value in {**SETTINGS, **own, **self.settings, **more}.items():
             builder = builder.config(name, value)
         with warnings.catch_warnings():
@@ -183,6 +186,7 @@ class Cluster:
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_NO_DAEMONIZE": "1",
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": self.java,
             "PYSPARK_PYTHON": sys.executable,
         }
         before = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
