@@ -4,7 +4,8 @@
                                                 shuffle-and-write of the same table; seconds of every stage, and the
                                                 most memory that this process, its Java and the executors have taken
     python bench/spark.py error [ROWS]          error of the standard workload beside DuckDB's local (at most 15% worse)
-    python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole, or not there
+    python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole or not there,
+                                                and what a task wrote before it was run again is what it wrote then
 
 `error` cuts its rows into sixteen cells at least, however few they are. Rows are those of `bench/data.py`: eight
 columns. Executors have 2 GB each.
@@ -20,6 +21,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -167,22 +169,59 @@ def error(place: Path, rows: int = 300_000) -> None:
         cluster.stop()
 
 
+class Attempts:
+    """Everything that tasks of a release write on the way, kept: whoever is run again must write the same.
+
+    Then two attempts together tell no more than one.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.kept, self.done = place, Path(tempfile.mkdtemp(dir=place)), threading.Event()
+
+    def __enter__(self) -> Self:
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.done.set()
+        self.thread.join()
+
+    def _watch(self) -> None:
+        while not self.done.wait(0.01):
+            for path in self.place.glob(".*/work/blocks/[!.]*.parquet"):
+                with suppress(OSError):
+                    (self.kept / f"{path.name}.{path.stat().st_ino}").hardlink_to(path)
+
+    def compared(self) -> tuple[int, int]:
+        """How many files were written, and how many of these again; raise if otherwise than before."""
+        found: dict[str, set[bytes]] = {}
+        files = list(self.kept.iterdir())
+        for path in files:
+            found.setdefault(path.stem, set()).add(sha256(path.read_bytes()).digest())
+        shutil.rmtree(self.kept)
+        if any(len(each) > 1 for each in found.values()):
+            raise SystemExit("a task that was run again wrote something else")
+        return len(files), len(files) - len(found)
+
+
 def kills(place: Path, rows: int = 300_000, number: int = 20) -> None:
     """One worker with its executors is killed at a random moment of every release, and replaced."""
     cluster = Cluster(memory=MEMORY, java="")
     try:
         session = cluster.start().session()
-        source, whole, failed = lake(rows, place), 0, 0
+        source, whole, failed, again = lake(rows, place), 0, 0, 0
         expected = sorted(np.bincount(pq.read_table(table(rows), columns=[SENSITIVE])[SENSITIVE].to_numpy()).tolist())
         usual, _ = timed(lambda: discreet.publish(source, policy("local"), to=place / "first", engine=session))
-        made = [place / "first"]
         for i in range(number):
             partition, to = ("deal", "local")[i % 2], place / f"kill-{i}"
             after = random.uniform(0.05, 0.95) * usual  # noqa: S311 - when to kill
             timer = threading.Timer(after, cluster.kill_worker, [i % 2])
             timer.start()
+            attempts = Attempts(place)
             try:
-                release = discreet.publish(source, policy(partition), to=to, engine=session)
+                with attempts:
+                    release = discreet.publish(source, policy(partition), to=to, engine=session)
             except DiscreetError as caught:
                 failed += 1
                 print(f"  {i + 1}: {partition}, killed after {after:.1f} s: failed, {caught.message}")
@@ -194,10 +233,11 @@ def kills(place: Path, rows: int = 300_000, number: int = 20) -> None:
                 if not release.verify().ok or sorted(row["n"] for row in held.rows() if row["n"]) != expected:
                     raise SystemExit("a release is not whole")
                 print(f"  {i + 1}: {partition}, killed after {after:.1f} s: whole")
-                made.append(to)
+            again += attempts.compared()[1]
             timer.join()
             cluster.mend()
         print(f"{number} kills: {whole} releases whole, {failed} failed and left nothing")
+        print(f"{again} files of blocks were written again by other tasks, each as before")
     finally:
         cluster.stop()
 
