@@ -43,6 +43,7 @@ from measure import verdict
 QUESTIONS = 400
 LIMITS = {"deal": 4, "local": 8}
 MEMORY = "2g"
+AS_IT_COMES = {"spark.sql.codegen.wholeStage": "true"}  # and not as for tests, which are short
 PARTS = 8  # files that the rows lie in
 
 
@@ -117,7 +118,7 @@ def timed(act) -> tuple[float, object]:
 
 
 def times(place: Path, *sizes: int) -> None:
-    cluster = Cluster(memory=MEMORY, java="", settings={"spark.sql.shuffle.partitions": "16"})
+    cluster = Cluster(memory=MEMORY, java="", settings={"spark.sql.shuffle.partitions": "16", **AS_IT_COMES})
     try:
         session = cluster.start().session()
         warm = lake(20_000, place)
@@ -148,7 +149,7 @@ def times(place: Path, *sizes: int) -> None:
 
 
 def error(place: Path, rows: int = 300_000) -> None:
-    cluster = Cluster(memory=MEMORY, java="")
+    cluster = Cluster(memory=MEMORY, java="", settings=AS_IT_COMES)
     try:
         session = cluster.start().session()
         found = {}
@@ -207,7 +208,7 @@ class Attempts:
 
 def kills(place: Path, rows: int = 300_000, number: int = 20) -> None:
     """One worker with its executors is killed at a random moment of every release, and replaced."""
-    cluster = Cluster(memory=MEMORY, java="")
+    cluster = Cluster(memory=MEMORY, java="", settings=AS_IT_COMES)
     try:
         session = cluster.start().session()
         source, whole, failed, again = lake(rows, place), 0, 0, 0

@@ -36,6 +36,7 @@ SETTINGS = {
     "spark.executor.cores": "1",
     "spark.executor.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",  # to write and compile Java takes longer than to run it once
     "spark.sql.session.timeZone": "Asia/Tokyo",  # nothing may depend on the zone of a session
     "spark.sql.ansi.enabled": "false",  # nor on this
     "spark.sql.catalogImplementation": "in-memory",
