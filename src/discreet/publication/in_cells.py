@@ -6,19 +6,18 @@ large (`partition/cells.py`). Rows stay with the executors, which find the cell 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.engines.spark.blocks import BLOCK
-from discreet.engines.spark.copied import Copied, File, codes
+from discreet.engines.spark.copied import Copied, codes
 from discreet.engines.spark.held import Held
+from discreet.engines.spark.shuffle import Shuffled
 from discreet.engines.spark.tally import tallied
 from discreet.partition.cells import Steps, Tree, cut
 from discreet.partition.kernels import IntArray
@@ -96,12 +95,7 @@ def cells_of(rows: Copied, axes: Sequence[Axis], sensitive: str, values: Tally, 
     return Cells(cut(ask, steps, values.counts(), rule), axes, steps, sensitive, values)
 
 
-def in_cells(rows: Copied, cells: Cells, work: Path) -> Any:
-    """Rows with the number of their cell as their block."""
-    held = Held.put(work, "cells", cells)
-
-    def number(file: File) -> Iterator[tuple[pa.RecordBatch, npt.NDArray[np.int32]]]:
-        found: Cells = held.get()
-        return ((batch, found.cells(batch)) for batch in file.batches())
-
-    return rows.numbered(BLOCK, number)
+def in_cells(rows: Copied, cells: Cells, work: Path) -> Shuffled:
+    """Rows by their cells, each a block."""
+    held, blocks = Held.put(work, "cells", cells), int((cells.tree.numbers() >= 0).sum())
+    return Shuffled.of(rows, blocks, lambda _, batch: held.get().cells(batch), work / "shuffled")

@@ -3,22 +3,22 @@
 The task of a file shares its rows out among the blocks (`partition/histogram/shares.py`): how many of each value go to
 each block follows from counts and the key, and which of them is drawn. All that it needs lies in a private file
 (`engines/spark/held.py`), so that nothing is ranked over all rows, and nothing joined.
-Cost: two passes over one column, and one over all rows, which Spark then brings together by block.
+Cost: two passes over one column, and one over all rows, which are then brought together by block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.engines.spark.blocks import BLOCK
 from discreet.engines.spark.chance import words
-from discreet.engines.spark.copied import Copied, File
+from discreet.engines.spark.copied import Copied, File, codes
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.held import Held
+from discreet.engines.spark.shuffle import Shuffled
 from discreet.partition.histogram.shares import Shares
 from discreet.partition.kernels import IntArray
 
@@ -27,7 +27,7 @@ def counted_by_file(copied: Copied, column: str, domain: Held, wanted: IntArray)
     """How often each file has each of the wanted values, given by their codes, sorted: a row for each file."""
 
     def count(file: File) -> Iterator[pa.RecordBatch]:
-        of = file.codes(column, domain.get())
+        of = codes(file.rows([column]).column(0), domain.get()).to_numpy()
         times = np.bincount(of, minlength=int(wanted[-1]) + 1)[wanted]
         there = np.flatnonzero(times)
         where = pa.array(np.full(there.size, file.number), pa.int64())
@@ -41,20 +41,17 @@ def counted_by_file(copied: Copied, column: str, domain: Held, wanted: IntArray)
     return found
 
 
-def shared_out(copied: Copied, column: str, plan: Held, key: bytes) -> Any:
-    """Rows with their block; the plan is the domain of the column, its shares, and counts by file."""
+def shared_out(copied: Copied, column: str, plan: Held, blocks: int, key: bytes, work: Path) -> Shuffled:
+    """Rows by their blocks; the plan is the domain of the column, its shares, and counts by file."""
 
-    def number(file: File) -> Iterator[tuple[pa.RecordBatch, IntArray]]:
+    def block_of(file: File, rows: pa.RecordBatch) -> IntArray:
         domain, shares, files = plan.get()
-        of = file.codes(column, domain)
-        blocks = np.empty(of.size, np.int32)
-        blocks[np.lexsort((words(key, "file", file.number, of.size), of))] = _blocks(shares, file, of, files, key)
-        at = 0
-        for batch in file.batches():
-            yield batch, blocks[at : at + batch.num_rows]
-            at += batch.num_rows
+        of = codes(rows.column(column), domain).to_numpy()
+        found = np.empty(of.size, np.int32)
+        found[np.lexsort((words(key, "file", file.number, of.size), of))] = _blocks(shares, file, of, files, key)
+        return found
 
-    return copied.numbered(BLOCK, number)
+    return Shuffled.of(copied, blocks, block_of, work / "shuffled")
 
 
 def _blocks(shares: Shares, file: File, of: IntArray, files: IntArray, key: bytes) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from discreet.engines.spark.blocks import Blocks, Part, cut, stored
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.held import Held
+from discreet.engines.spark.shuffle import Shuffled
 from discreet.engines.spark.source import counted, drawn
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms
@@ -125,7 +127,8 @@ class OnExecutors:
         """Give every row its group, and write blocks of groups to private files."""
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
         finish = Finish(Held.put(self.work, "block", block), self._key)
-        found = stored(rows, self.work / "blocks", finish)
+        found = stored(self.rows.session, rows, self.work / "blocks", finish)
+        shutil.rmtree(rows.folder)
         if sum(found.rows) != self.size:
             raise InternalError("rows were lost on the way, or are there twice; nothing was published")
         return found
@@ -136,7 +139,7 @@ class OnExecutors:
         shown = (policy.publication, tuple(policy.quasi), policy.sensitive_column, group, count)
         return Block(*shown, self.sensitive, self.sensitive.counts(), self.guarantee, by)
 
-    def _in_cells(self) -> tuple[Any, Block]:
+    def _in_cells(self) -> tuple[Shuffled, Block]:
         policy, axes = self.policy, [self._axis(name) for name in self.policy.quasi]
         cells = cells_of(self.rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
         by = InCell(policy.grouping, dict(policy.options), axes)
@@ -148,7 +151,7 @@ class OnExecutors:
         kind = next(column for column in self.columns if column.name == name).kind
         return axis_of(self.policy, name, tally, ordered=kind not in UNORDERED or name in self.policy.ordered)
 
-    def _by_plan(self) -> tuple[Any, Block]:
+    def _by_plan(self) -> tuple[Shuffled, Block]:
         runs = self._runs()
         if runs.firsts.size > LONGEST:
             raise InputError(
@@ -162,7 +165,8 @@ class OnExecutors:
         column, domain = self.policy.sensitive_column, self.sensitive.domain
         files = counted_by_file(self.rows, column, Held.put(self.work, "domain", domain), shares.spread)
         plan = Held.put(self.work, "plan", (domain, shares, files))
-        return shared_out(self.rows, column, plan, self._key), self._block(shares)
+        blocks = -(-groups // per)
+        return shared_out(self.rows, column, plan, blocks, self._key, self.work), self._block(shares)
 
     def _runs(self) -> Runs:
         """The plan, by counts alone."""

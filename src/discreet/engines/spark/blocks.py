@@ -1,30 +1,30 @@
 """Blocks and parts: rows in their groups are written to private files in order, and the release is cut from these.
 
-A block is some groups that follow each other, all rows of which one task holds: those of a cell, or so many. It is
-sorted and written to private files under a name that follows from its number, by way of another name: a task that is
-run twice writes the same bytes twice. Once all blocks are counted, groups and rows are numbered, and every part of
-every table is cut from the blocks that it lies in, by a task of its own.
-Cost: one shuffle of the rows; memory of a task about four times a block, or a part.
+A block is some groups that follow each other, all rows of which one task holds: those of a cell, or so many. Its rows
+come from the files of the `shuffle`; it is sorted, and written to private files under a name that follows from its
+number: a task that is run twice writes the same bytes twice. Once all blocks are counted, groups and rows are numbered,
+and every part of every table is cut from the blocks that it lies in, by a task of its own.
+Memory of a task: about four times a block, or a part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from discreet.engines.spark.errors import translating
-from discreet.engines.spark.words import quoted
+from discreet.engines.spark.shuffle import Shuffled
+from discreet.engines.spark.tasks import at_once, each_number
 from discreet.errors import InternalError
 
-BLOCK = "discreet block"
+Ints = npt.NDArray[np.integer[Any]]
 ROWS_AT_ONCE = 122_880  # of a row group, as DuckDB has it
 TOLD = "block int, rows long, groups long, share double, value int, held long, among long"
 
@@ -53,25 +53,22 @@ class Blocks:
     worst: tuple[int, int, int]
 
 
-def stored(rows: Any, folder: Path, finish: Callable[[pa.Table, int], Made]) -> Blocks:
-    """Let every block be made files by `finish`."""
+def stored(session: Any, rows: Shuffled, folder: Path, finish: Callable[[pa.Table, int], Made]) -> Blocks:
+    """Let every block be made files by `finish`, each by a task."""
     place = str(folder)
     folder.mkdir()
 
-    def write(key: tuple[Any, ...], table: pa.Table) -> pa.Table:
-        number = key[0].as_py()
-        made = finish(table.drop_columns([BLOCK]), number)
+    def write(number: int) -> pa.RecordBatch:
+        table = rows.block(number)
+        made = finish(table, number)
         for name, each in made.tables.items():
             put(each, Path(place) / f"{name}-{number}.parquet")
-        told = {"rows": table.num_rows, "groups": made.groups, "share": made.share}
+        told = {"block": number, "rows": table.num_rows, "groups": made.groups, "share": made.share}
         told |= dict(zip(("value", "held", "among"), made.worst, strict=True))
         types = {"block": pa.int32(), "share": pa.float64(), "value": pa.int32()}
-        return pa.table(
-            {name: pa.array([n], types.get(name, pa.int64())) for name, n in ({"block": number} | told).items()}
-        )
+        return pa.record_batch({name: pa.array([n], types.get(name, pa.int64())) for name, n in told.items()})
 
-    with translating():
-        told = rows.groupBy(quoted(BLOCK)).applyInArrow(write, TOLD).toArrow().sort_by("block")
+    told = each_number(session, rows.blocks, write, TOLD).sort_by("block")
     if told["block"].to_pylist() != list(range(told.num_rows)):
         raise InternalError("blocks of rows are missing; nothing was published")
     worst = max(zip(*(told[name].to_pylist() for name in ("value", "held", "among")), strict=True), key=_filled)
@@ -100,17 +97,13 @@ def cut(session: Any, blocks: Blocks, parts: Sequence[Part], *, group: str, row:
     groups, rows = (np.append(0, np.cumsum(each)) for each in (blocks.groups, blocks.rows))
     folder, wanted = str(blocks.folder), tuple(parts)
 
-    def make(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                part = wanted[number]
-                found = _cut(Path(folder), part, groups, rows, group, row)
-                put(found.select(list(part.columns)), Path(part.to))
-                yield pa.record_batch({"part": pa.array([number], pa.int64()), "rows": [found.num_rows]})
+    def make(number: int) -> pa.RecordBatch:
+        part = wanted[number]
+        found = _cut(Path(folder), part, groups, rows, group, row)
+        put(found.select(list(part.columns)), Path(part.to))
+        return pa.record_batch({"part": pa.array([number], pa.int64()), "rows": [found.num_rows]})
 
-    with translating():
-        numbers = session.range(0, len(wanted), 1, len(wanted))
-        told = numbers.mapInArrow(make, "part long, rows long").toArrow().sort_by("part")
+    told = each_number(session, len(wanted), make, "part long, rows long").sort_by("part")
     return [int(each) for each in told["rows"].to_pylist()]
 
 
@@ -133,14 +126,31 @@ def _cut(folder: Path, part: Part, groups: Any, rows: Any, group: str, row: str)
 
 def put(table: pa.Table, path: Path) -> None:
     """Write a file under its name at once: whoever else writes it writes the same."""
-    drafted = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
+    with at_once(path) as drafted:
         pq.write_table(table.replace_schema_metadata(None), drafted, row_group_size=ROWS_AT_ONCE, store_schema=False)
-        drafted.replace(path)
-    finally:
-        drafted.unlink(missing_ok=True)
 
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Rows sorted by columns, missing values last; rows that are equal in these are equal."""
-    return table.take(pc.sort_indices(table, sort_keys=[(name, "ascending") for name in names]))
+    keys: list[tuple[Ints, int]] = []
+    for name in names:
+        ranks, bits = _ranks(table[name])
+        if keys and keys[-1][1] + bits < 63:  # as many columns as there is room for are one number
+            before, used = keys.pop()
+            ranks, bits = (before << bits) | ranks, used + bits
+        keys.append((ranks, bits))
+    return table.take(pa.array(np.lexsort([ranks for ranks, _ in reversed(keys)])))
+
+
+def _ranks(column: pa.ChunkedArray) -> tuple[Ints, int]:
+    """Whole numbers from 0 in the order of a column's values, missing ones last; and how many bits they need."""
+    column = column.combine_chunks()
+    if pa.types.is_integer(column.type) and not column.null_count and len(column):
+        low, high = (int(end.as_py()) for end in pc.min_max(column).values())
+        if high - low < 1 << 62 and abs(low) < 1 << 62:
+            return column.to_numpy().astype(np.int64) - low, (high - low).bit_length()
+    encoded = column.dictionary_encode()
+    order = np.append(np.empty(len(encoded.dictionary), np.int64), len(encoded.dictionary))
+    order[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(encoded.dictionary))
+    codes = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy()
+    return order[codes], len(encoded.dictionary).bit_length()

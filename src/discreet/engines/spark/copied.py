@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import types as t
 
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.files import address
-from discreet.engines.spark.words import quoted
+from discreet.engines.spark.tasks import of_numbers
 from discreet.errors import EngineError
 
 ROWS = 1 << 20  # of a file, at most
@@ -52,27 +49,10 @@ class Copied:
         with translating():
             return cls(session, session.read.parquet(address(folder)), tuple(files), schema)
 
-    def each(self, make: Callable[[File], Iterator[pa.RecordBatch]], schema: Any) -> Any:
+    def each(self, make: Callable[[File], Iterator[pa.RecordBatch]], schema: str) -> Any:
         """A frame of what is made of every file, each by a task."""
         files, columns = self.files, self.schema
-
-        def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for number in batch.column(0).to_pylist():
-                    yield from make(File(number, files[number], columns))
-
-        return self.session.range(0, len(files), 1, len(files)).mapInArrow(made, schema)
-
-    def numbered(self, name: str, number: Callable[[File], Iterator[tuple[pa.RecordBatch, Any]]]) -> Any:
-        """All rows with a whole number more, which `number` tells batch by batch."""
-
-        def put(file: File) -> Iterator[pa.RecordBatch]:
-            for batch, numbers in number(file):
-                yield batch.append_column(name, pa.array(numbers, pa.int32()))
-
-        names = [quoted(each) for each in self.schema.names]
-        fields = self.rows.select(*names).schema.fields
-        return self.each(put, t.StructType([*fields, t.StructField(name, t.IntegerType())]))
+        return of_numbers(self.session, len(files), lambda number: make(File(number, files[number], columns)), schema)
 
 
 @dataclass(frozen=True)
@@ -83,18 +63,20 @@ class File:
     path: str
     schema: pa.Schema
 
-    def codes(self, name: str, domain: pa.Array) -> npt.NDArray[np.int32]:
-        """The codes of one column of all its rows."""
-        found = [codes(batch.column(0), domain).to_numpy(zero_copy_only=False) for batch in self.batches([name])]
-        return np.concatenate([np.zeros(0, np.int32), *found])
+    def rows(self, names: Sequence[str] | None = None) -> pa.RecordBatch:
+        """All its rows."""
+        found = list(self.batches(names))
+        return pa.Table.from_batches(found, self._types(names)).combine_chunks().to_batches()[0]
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Its rows, some at once."""
-        wanted = list(names or self.schema.names)
-        types = pa.schema([self.schema.field(name) for name in wanted])
+        types = self._types(names)
         with pq.ParquetFile(self.path, coerce_int96_timestamp_unit="us") as file:
-            for batch in file.iter_batches(AT_ONCE, columns=wanted):
-                yield batch.select(wanted).cast(types)
+            for batch in file.iter_batches(AT_ONCE, columns=types.names):
+                yield batch.select(types.names).cast(types)
+
+    def _types(self, names: Sequence[str] | None) -> pa.Schema:
+        return self.schema if names is None else pa.schema([self.schema.field(name) for name in names])
 
 
 def codes(values: pa.Array | pa.ChunkedArray, domain: pa.Array) -> pa.Array:

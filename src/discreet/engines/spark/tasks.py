@@ -1,0 +1,45 @@
+"""Tasks of Spark, one for each number, and the files that they write.
+
+A task may be run twice, or again after its executor was lost: so whatever it makes follows from its number, and its
+files get their names at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa
+
+from discreet.engines.spark.errors import translating
+
+
+def of_numbers(session: Any, n: int, make: Callable[[int], Iterator[pa.RecordBatch]], schema: str) -> Any:
+    """A frame of what is made of every number from 0, each by a task."""
+
+    def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from make(number)
+
+    return session.range(0, n, 1, n).mapInArrow(made, schema)
+
+
+def each_number(session: Any, n: int, make: Callable[[int], pa.RecordBatch], schema: str) -> pa.Table:
+    """What the tasks of all numbers tell, a batch each."""
+    with translating():
+        return of_numbers(session, n, lambda number: iter([make(number)]), schema).toArrow()
+
+
+@contextmanager
+def at_once(path: Path) -> Iterator[Path]:
+    """Another name to write a file under; it gets its own at the end. Whoever else writes it writes the same."""
+    drafted = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        yield drafted
+        drafted.replace(path)
+    finally:
+        drafted.unlink(missing_ok=True)
