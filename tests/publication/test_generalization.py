@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import discreet
 from discreet.errors import GuaranteeError, InputError, PolicyError
+from discreet.publication import generalization
 from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import NAME
 
@@ -314,3 +315,35 @@ def test_verify_finds_ends_that_are_no_numbers(tmp_path: Path) -> None:
         base.execute(f"COPY t TO '{release.file('generalized')}' (FORMAT parquet)")
         redigest(release.path)
         assert [check.name for check in discreet.verify(release.path).failures] == ["boxes"]
+
+
+def test_labels_of_blocks_are_merged_as_one_table_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each once, sorted, a missing value last; however blocks share them, and however few wait to be merged."""
+    whole = [("a", f"[{i % 7}, null]", value) for i in range(40) for value in (str(i % 7), None)]
+    whole += [("b", "any", f"town {i % 5}") for i in range(30)]
+    parts = [whole[i::3] for i in range(3)]
+    tables = [
+        pa.table({name: list(column) for name, column in zip(LABELS, zip(*part, strict=True), strict=True)})
+        for part in parts
+    ]
+    expected = sorted(set(whole), key=lambda row: (row[0], row[1], row[2] is None, row[2] or ""))
+    for some in (1 << 17, 3):
+        monkeypatch.setattr(generalization, "SOME", some)
+        assert [tuple(row.values()) for row in generalization.merged(tables).to_pylist()] == expected
+
+
+def test_rows_are_the_same_whatever_groups_are_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = pa.table({"group": [1, 1, 2, 3, 3], "ill": ["a", "b", "b", "a", "c"], "count": [2, 3, 4, 1, 2]})
+    shown = generalization.Shown(["low"], [pa.array([10, 20, 30])], counts)
+    expected = [
+        {"low": 10 * group, "group": group, "ill": ill}
+        for group, ill, count in zip(*counts.to_pydict().values(), strict=True)
+        for _ in range(count)
+    ]
+    for some in (1, 4, 100):
+        monkeypatch.setattr(generalization, "SOME", some)
+        assert shown.rows().read_all().to_pylist() == expected
+        parts = [shown.some(1, 2), shown.some(2, 4), shown.some(1, 4).some(3, 4)]
+        found = [part.rows().read_all().to_pylist() for part in parts]
+        assert found[0] + found[1] == expected
+        assert found[2] == [row for row in expected if row["group"] == 3]

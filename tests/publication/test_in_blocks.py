@@ -1,5 +1,7 @@
 """What an executor makes of a block: the same bytes whoever makes it, and rows that show nothing of their order."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -9,6 +11,9 @@ import pytest
 from discreet.engines.spark.blocks import put
 from discreet.errors import InternalError
 from discreet.guarantees import Guarantee
+from discreet.partition.histogram.runs import Runs
+from discreet.partition.histogram.shares import Shares
+from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.in_blocks import Block, InCell
 from discreet.values.codes import encode
@@ -31,14 +36,13 @@ def rows():
 
 
 def block(rows, publication="anatomy", l=3):
+    policy = Policy(quasi=QUASI, sensitive="ill", guarantee={"l": l}, publication=publication, partition="local")
     values = encode(rows["ill"])
     axes = [Axis(name, encode(rows[name]), None, name == "age") for name in QUASI]
-    cell = InCell("local", {}, axes)
-    shown = (publication, QUASI, "ill", "group", "count")
-    return Block(*shown, values, values.counts(), Guarantee.of({"l": l}), cell=cell)
+    return Block(policy, values, values.counts(), Guarantee.of({"l": l}), InCell("local", {}, axes), axes)
 
 
-@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+@pytest.mark.parametrize("publication", ["anatomy", "permutation", "generalization"])
 def test_blocks_are_repeated(rows, publication, tmp_path):
     made = block(rows, publication)
     found = []
@@ -62,7 +66,7 @@ def test_every_row_of_a_block_is_shown_once(rows):
     counts = shown.tables["st"].group_by("ill").aggregate([("count", "sum")]).sort_by("ill")
     expected = rows.group_by("ill").aggregate([([], "count_all")]).sort_by("ill")
     assert counts["count_sum"].to_pylist() == expected["count_all"].to_pylist()
-    assert shown.groups == pc.max(shown.tables["qit"]["group"]).as_py() + 1
+    assert shown.groups == pc.max(shown.tables["qit"]["group"]).as_py()
 
 
 def test_permuted_values_are_those_of_their_group(rows):
@@ -85,11 +89,29 @@ def test_values_are_shuffled_evenly(rows):
 
 
 def test_a_group_that_breaks_the_guarantee_is_found(rows):
-    broken = block(rows)
-    planned = Block(**{**broken.__dict__, "cell": None, "per": 300})
-    alike = rows.sort_by("ill").append_column("group", pa.array(np.arange(600, dtype=np.int32) // 2))
+    """A plan that puts the rows of each value, which are planned one after another, into groups by twos."""
+    counts = encode(rows["ill"]).counts()
+    runs = Runs.of(np.arange(600, dtype=np.int32) // 2, np.repeat(np.arange(counts.size), counts))
+    planned = replace(block(rows), by=Shares.of(runs, counts, 300))
     with pytest.raises(InternalError, match="broke the guarantee"):
-        planned.made(alike, 0, KEY)
+        planned.made(rows, 0, KEY)
+
+
+def test_boxes_of_a_block_are_tight_and_show_columns_of_all_rows(rows):
+    """A block in which no value is missing shows all the same that none is, as the others do."""
+    made = block(rows, "generalization")
+    known = rows.filter(pc.is_valid(rows["sex"]))
+    holes = rows.set_column(0, "age", pa.array([None, *rows["age"].to_pylist()[1:]], pa.int16()))
+    wider = block(holes, "generalization")
+    for own, given in ((made, rows), (made, known), (wider, rows)):
+        rows_of = replace(own, policy=replace(own.policy, publication="anatomy")).made(given, 0, KEY).tables["qit"]
+        shown = own.made(given, 0, KEY).tables["generalized"]
+        assert ("age_missing" in shown.column_names) == (own is wider)
+        ends = rows_of.group_by("group").aggregate([("age", "min"), ("age", "max")]).sort_by("group")
+        boxes = shown.group_by(["group", "age_low", "age_high"]).aggregate([]).sort_by("group")
+        assert boxes["age_low"].to_pylist() == ends["age_min"].to_pylist()
+        assert boxes["age_high"].to_pylist() == ends["age_max"].to_pylist()
+        assert shown.sort_by([("group", "ascending"), ("ill", "ascending")]) == shown
 
 
 def test_files_carry_no_notes(rows, tmp_path):

@@ -33,6 +33,21 @@ class Histograms:
         return cls(group, value, counts, starts, sizes)
 
     @classmethod
+    def of_counts(
+        cls, groups: npt.NDArray[np.int32], values: npt.NDArray[np.int32], times: npt.NDArray[np.integer[Any]]
+    ) -> Histograms:
+        """The same of rows that stand for so many each; these are sorted."""
+        order = np.lexsort((values, groups))
+        group, value = groups[order], values[order]
+        new = np.append(True, (group[1:] != group[:-1]) | (value[1:] != value[:-1]))
+        entries = np.flatnonzero(new)
+        counts = np.add.reduceat(times[order].astype(np.int64), entries)
+        group = group[entries]
+        starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+        sizes = np.add.reduceat(counts, starts)
+        return cls(group, value[entries], counts.astype(np.int32), starts, sizes)
+
+    @classmethod
     def whole(cls, counts: npt.NDArray[np.int64]) -> Histograms:
         """A table with these counts of values as one group."""
         held = np.flatnonzero(counts).astype(np.int32)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.engines.spark.blocks import Made, in_order
+from discreet.engines.spark.blocks import Made, in_order, plain
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.copied import codes
 from discreet.engines.spark.held import Held
@@ -24,8 +24,12 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.dominance import dominating, largest_share
 from discreet.partition import PARTITIONS
 from discreet.partition.histogram.shares import Shares
+from discreet.policy import Policy
 from discreet.publication.axes import Axis
+from discreet.publication.generalization import Shown
+from discreet.publication.groups import Boxes, Groups, counts
 from discreet.values.codes import Codes
+from discreet.values.names import fresh
 
 
 def dealt(shares: Shares, number: int, values: npt.NDArray[np.int32], secret: Drawn) -> npt.NDArray[np.int32]:
@@ -50,10 +54,14 @@ class InCell:
     def groups(
         self, rows: pa.Table, values: npt.NDArray[np.int32], guarantee: Guarantee, secret: Drawn
     ) -> npt.NDArray[np.int32]:
-        axes = [replace(axis, codes=coded(rows[axis.name], axis.codes)) for axis in self.axes]
         partition = PARTITIONS[self.partition]
-        placed = partition.place(partition.view(axes), values, guarantee, secret, self.options)
-        return np.asarray(placed.groups, np.int32)
+        seen = partition.view(in_rows(self.axes, rows))
+        return np.asarray(partition.place(seen, values, guarantee, secret, self.options).groups, np.int32)
+
+
+def in_rows(axes: Sequence[Axis], rows: pa.Table) -> list[Axis]:
+    """The axes of all rows, with the codes of some."""
+    return [replace(axis, codes=coded(rows[axis.name], axis.codes)) for axis in axes]
 
 
 def coded(values: pa.ChunkedArray | pa.Array, known: Codes) -> Codes:
@@ -64,52 +72,69 @@ def coded(values: pa.ChunkedArray | pa.Array, known: Codes) -> Codes:
 
 @dataclass(frozen=True)
 class Block:
-    """How a block becomes the tables of a release, and by what its rows are grouped."""
+    """How a block becomes the tables of a release, and by what its rows are grouped.
 
-    publication: str
-    quasi: tuple[str, ...]
-    sensitive: str
-    group: str
-    count: str
+    `axes` are the quasi-identifiers of all rows where boxes are shown: what a label stands for, and which columns show
+    that a value is missing, must not depend on the block.
+    """
+
+    policy: Policy
     values: Codes
     population: npt.NDArray[np.int64]
     guarantee: Guarantee
     by: Shares | InCell
+    axes: Sequence[Axis] = ()
 
     def made(self, rows: pa.Table, number: int, key: bytes) -> Made:
         """The tables of a block, and what is to be known of it."""
         rows = self._grouped(rows, number, key)
-        groups = rows[self.group].to_numpy()
-        histograms = Histograms.of(groups, coded(rows[self.sensitive], self.values).codes)
+        sensitive = coded(rows[self.policy.sensitive_column], self.values)
+        histograms = Histograms.of(rows[self._group].to_numpy() - np.int32(1), sensitive.codes)
         if not histograms.sizes.all() or not self.guarantee.holds(histograms).all():
             raise InternalError("a block of groups broke the guarantee; nothing was published")
         spared = self.guarantee.harmless
         share = largest_share(histograms, spared)
         worst = dominating(histograms, self.population, spared) or (0, 0, 0)
-        tables = self._tables(rows, histograms, Drawn(key, "shown", number))
+        tables = SHOWN[self.policy.publication](self, rows, histograms, Drawn(key, "shown", number))
         return Made(tables, histograms.sizes.size, share, worst)
 
+    @property
+    def _group(self) -> str:
+        return fresh("group", self.policy.columns)
+
     def _grouped(self, rows: pa.Table, number: int, key: bytes) -> pa.Table:
-        """Rows with their group, from 0 in this block, in the order of groups and of all that they hold."""
-        rows = in_order(rows, [*self.quasi, self.sensitive])
-        values = coded(rows[self.sensitive], self.values).codes
+        """Rows with their group, from 1 in this block, in the order of groups and of all that they hold."""
+        rows = in_order(rows, self.policy.columns)
+        values = coded(rows[self.policy.sensitive_column], self.values).codes
         secret = Drawn(key, "block", number)
         if isinstance(self.by, Shares):
             groups = dealt(self.by, number, values, secret)
         else:
             groups = self.by.groups(rows, values, self.guarantee, secret)
-        return rows.append_column(self.group, pa.array(groups)).take(pa.array(np.argsort(groups, kind="stable")))
+        by_group = pa.array(np.argsort(groups, kind="stable"))
+        return rows.append_column(self._group, pa.array(groups + np.int32(1))).take(by_group)
 
-    def _tables(self, rows: pa.Table, histograms: Histograms, secret: Drawn) -> dict[str, pa.Table]:
-        if self.publication == "anatomy":
-            held = self.values.decode(histograms.values).cast(rows.schema.field(self.sensitive).type)
-            counts = {self.group: histograms.groups, self.sensitive: held, self.count: histograms.counts}
-            return {"qit": rows.select([*self.quasi, self.group]), "st": pa.table(counts)}
-        groups, draws = rows[self.group].to_numpy(), secret.words(rows.num_rows)
-        drawn = rows[self.sensitive].take(pa.array(np.lexsort((draws, groups))))  # rows stand group by group
-        at = rows.column_names.index(self.sensitive)
-        shown = in_order(rows.set_column(at, self.sensitive, drawn), [self.group, *self.quasi, self.sensitive])
-        return {"permuted": shown.select([*self.quasi, self.sensitive, self.group])}
+    def anatomy(self, rows: pa.Table, histograms: Histograms, _: Drawn) -> dict[str, pa.Table]:
+        shown = rows.select([*self.policy.quasi, self._group])
+        return {"qit": shown, "st": counts(self.policy, self.values, histograms)}
+
+    def permutation(self, rows: pa.Table, _: Histograms, secret: Drawn) -> dict[str, pa.Table]:
+        quasi, sensitive, group = self.policy.quasi, self.policy.sensitive_column, self._group
+        groups, draws = rows[group].to_numpy(), secret.words(rows.num_rows)
+        drawn = rows[sensitive].take(pa.array(np.lexsort((draws, groups))))  # rows stand group by group
+        at = rows.column_names.index(sensitive)
+        shown = in_order(rows.set_column(at, sensitive, drawn), [group, *quasi, sensitive])
+        return {"permuted": shown.select([*quasi, sensitive, group])}
+
+    def generalization(self, rows: pa.Table, histograms: Histograms, _: Drawn) -> dict[str, pa.Table]:
+        axes, groups = in_rows(self.axes, rows), rows[self._group].to_numpy() - np.int32(1)
+        boxes = Boxes.of_rows(self.policy, axes, groups, histograms.sizes.size)
+        shown = Shown.of(Groups(self.policy, boxes, self.values, histograms))
+        labels = {"labels": boxes.labels()} if boxes.labelled else {}
+        return {"generalized": plain(shown.rows()).read_all(), **labels}
+
+
+SHOWN = {"anatomy": Block.anatomy, "permutation": Block.permutation, "generalization": Block.generalization}
 
 
 @dataclass(frozen=True)

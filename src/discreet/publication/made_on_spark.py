@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from discreet.engines.spark.blocks import Blocks, Part, cut, stored
+from discreet.engines.spark.blocks import Blocks, Part, stored
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.held import Held
@@ -32,31 +32,37 @@ from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axis_of
 from discreet.publication.default import settled
 from discreet.publication.draft import Draft, Prepared
+from discreet.publication.generalization import merged
 from discreet.publication.in_blocks import Block, Finish, InCell, coded
 from discreet.publication.in_cells import cells_of, in_cells
+from discreet.publication.in_combinations import Combinations, Combined
 from discreet.publication.in_shares import counted_by_file, shared_out
 from discreet.publication.prepare import checked, promised
 from discreet.publication.publish import describe
 from discreet.release.layouts import LAYOUTS, cut_column
 from discreet.release.manifest import Promise
+from discreet.release.parts import cut as parted
 from discreet.release.parts import per_part
+from discreet.release.rows import store_rows
 from discreet.release.write import Written
 from discreet.table import read
 from discreet.values.codes import Tally
 from discreet.values.columns import UNORDERED, Column
-from discreet.values.names import fresh
 from discreet.values.random import RandomSource
 from discreet.warnings.coarse import few
 from discreet.warnings.dominant import of_group
 from discreet.warnings.lookalikes import spelled
+from discreet.warnings.minimality import looks
 from discreet.warnings.near_limit import near_limit
 from discreet.warnings.tells import tells
 from discreet.warnings.text import text
 
 COUNTS = ("deal", "mixed", "anatomize", *RANGES)  # what needs no more than counts
 CELLS = ("local", "mondrian", "cluster")  # what is done cell by cell
-CAN = {"anatomy": (*COUNTS, *CELLS), "permutation": (*COUNTS, *CELLS)}
-OF_BLOCKS = {"qit": "qit", "st": "st", "permuted": "permuted", "mapping": "permuted"}
+RAISED = "full_domain"  # what is made of counts of combinations, where these are all that is shown
+CAN = {"anatomy": (*COUNTS, *CELLS), "permutation": (*COUNTS, *CELLS), "generalization": (*CELLS, RAISED)}
+OF_BLOCKS = {"mapping": "permuted"}  # which table of blocks a table is cut from, where it has another name
+LABELS = "labels"
 PLANNED = 20_000_000  # rows that are planned one by one, by partitions whose plans are not made of counts alone
 LONGEST = 5_000_000  # runs of a plan: every executor holds them
 VALUES = 5_000_000  # different values of a column: this process and every executor hold them
@@ -77,8 +83,7 @@ class OnExecutors:
 
     @classmethod
     def of(cls, rows: Copied, policy: Policy, columns: Sequence[Column], work: Path) -> OnExecutors:
-        found = counted(rows.rows, policy.sensitive_column, VALUES)
-        sensitive = Tally.of(found["value"], found["n"].to_numpy())
+        sensitive = _tally(rows, policy.sensitive_column)
         checked(sensitive, policy)
         guarantee = promised(policy, sensitive)
         guarantee.feasible(sensitive.counts(), policy.sensitive_column, sensitive.value)
@@ -117,14 +122,22 @@ class OnExecutors:
             yield from text(drawn_)
         yield from spelled(policy.sensitive_column, self.sensitive, lambda _: NOT_COUNTED)
 
-    def doubts_of(self, blocks: Blocks) -> Iterator[DiscreetWarning]:
+    def doubts_of(self, blocks: Blocks | Combined) -> Iterator[DiscreetWarning]:
         """What is doubtful of the groups."""
+        if isinstance(blocks, Combined):
+            yield from looks(blocks.draft)
         if "e" in self.policy.guarantee and blocks.worst[1]:
             yield of_group(self.policy, self.sensitive, *blocks.worst)
-        yield from few(self.policy, self.size, sum(blocks.groups))
+        yield from few(self.policy, sum(blocks.rows), sum(blocks.groups))
 
-    def blocks(self) -> Blocks:
-        """Give every row its group, and write blocks of groups to private files."""
+    def blocks(self) -> Blocks | Combined:
+        """Give every row its group, and write blocks of groups to private files, or counts of groups to one."""
+        if self.policy.grouping == RAISED:
+            found = Combinations.of(self.rows, self._axes, self.policy.sensitive_column, self.sensitive)
+            return Combined.of(found.grouped(self._sketch, self.policy, self.guarantee), self.work)
+        return self._blocks()
+
+    def _blocks(self) -> Blocks:
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
         finish = Finish(Held.put(self.work, "block", block), self._key)
         found = stored(self.rows.session, rows, self.work / "blocks", finish)
@@ -134,22 +147,21 @@ class OnExecutors:
         return found
 
     def _block(self, by: Shares | InCell) -> Block:
-        policy, names = self.policy, self.policy.columns
-        group, count = (fresh(name, names) for name in ("group", "count"))
-        shown = (policy.publication, tuple(policy.quasi), policy.sensitive_column, group, count)
-        return Block(*shown, self.sensitive, self.sensitive.counts(), self.guarantee, by)
+        shown = self._axes if PUBLICATIONS[self.policy.publication].boxed else ()
+        return Block(self.policy, self.sensitive, self.sensitive.counts(), self.guarantee, by, shown)
 
     def _in_cells(self) -> tuple[Shuffled, Block]:
-        policy, axes = self.policy, [self._axis(name) for name in self.policy.quasi]
+        policy, axes = self.policy, self._axes
         cells = cells_of(self.rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
         by = InCell(policy.grouping, dict(policy.options), axes)
         return in_cells(self.rows, cells, self.work), self._block(by)
 
-    def _axis(self, name: str) -> Axis:
-        found = counted(self.rows.rows, name, VALUES)
-        tally = Tally.of(found["value"], found["n"].to_numpy())
-        kind = next(column for column in self.columns if column.name == name).kind
-        return axis_of(self.policy, name, tally, ordered=kind not in UNORDERED or name in self.policy.ordered)
+    @cached_property
+    def _axes(self) -> list[Axis]:
+        """The quasi-identifiers, of which is known how often each value occurs."""
+        kinds = {column.name: column.kind for column in self.columns}
+        ordered = {name: kinds[name] not in UNORDERED or name in self.policy.ordered for name in self.policy.quasi}
+        return [axis_of(self.policy, name, _tally(self.rows, name), ordered=ordered[name]) for name in ordered]
 
     def _by_plan(self) -> tuple[Shuffled, Block]:
         runs = self._runs()
@@ -179,27 +191,31 @@ class OnExecutors:
         placed = PARTITIONS[name].place([], values, self.guarantee, Drawn(self._key, "plan"), options)
         return Runs.of(placed.groups, values)
 
-    def promise(self, blocks: Blocks) -> Promise:
+    def promise(self, blocks: Blocks | Combined) -> Promise:
         """What the manifest will say."""
-        policy = self.policy
+        policy, draft = self.policy, self._draft(blocks)
         about: dict[str, Any] = {"for_publication": True, "rows": sum(blocks.rows), "groups": sum(blocks.groups)}
-        spared = harmless(policy.harmless, self.sensitive, policy.sensitive_column)
+        spared = harmless(policy.harmless, draft.sensitive, policy.sensitive_column)
         if spared is not None:
-            about["harmless"] = tuple(as_told(self.sensitive.decode(np.flatnonzero(spared)))) or None
+            there = np.flatnonzero(spared & (draft.sensitive.counts() > 0))  # others are in no file
+            about["harmless"] = tuple(as_told(draft.sensitive.decode(there))) or None
         if "e" in policy.guarantee:
             about["largest_share"] = blocks.share
         if LAYOUTS[policy.publication].matching == "counted":
             partition = PARTITIONS[policy.grouping].chosen(policy.options)
             about["randomness"] = partition.randomness
             about["estimator"] = "even" if partition.randomness is None else partition.estimator
-        return describe(policy, **about)
+        return describe(policy, **about, **PUBLICATIONS[policy.publication].members(draft))
 
-    def tables(self, blocks: Blocks, promise: Promise, rows_per_part: int) -> list[Written]:
+    def tables(self, blocks: Blocks | Combined, promise: Promise, rows_per_part: int) -> list[Written]:
         """Cut every table of the release from the blocks, in parts of about so many rows."""
         parts, found = [], []
-        for file in PUBLICATIONS[self.policy.publication].files(self._draft()):
+        for file in PUBLICATIONS[self.policy.publication].files(self._draft(blocks)):
+            if file.name == LABELS:
+                found.append(Written(file.name, file.table, self._labels(blocks, promise, rows_per_part)))
+                continue
             step, by_group = per_part(promise, file.name, rows_per_part), cut_column(promise, file.name) is not None
-            total, of = promise.groups if by_group else promise.rows, OF_BLOCKS[file.name]
+            total, of = promise.groups if by_group else promise.rows, OF_BLOCKS.get(file.name, file.name)
             names = tuple(field.name for field in file.table.fields)
             own = [
                 Part(of, at, min(at + step, total), str(self.work / f"{file.name}.{i}.parquet"), by_group, names)
@@ -207,17 +223,32 @@ class OnExecutors:
             ]
             parts += own
             found.append(Written(file.name, file.table, [Path(part.to) for part in own]))
-        cut(self.rows.session, blocks, parts, group=promise.group, row=promise.row)
+        blocks.cut(self.rows.session, parts, promise.group, promise.row)
         return found
 
-    def _draft(self) -> Draft:
-        """A draft without a row: it says what the files of the release are called, and their columns."""
+    def _labels(self, blocks: Blocks | Combined, promise: Promise, rows_per_part: int) -> list[Path]:
+        """Write what labels stand for, which many blocks may show, once."""
+        path = self.work / f"{LABELS}.parquet"
+        store_rows(merged(blocks.read(LABELS)), path)
+        return parted(path, promise, LABELS, rows_per_part)
+
+    def _draft(self, blocks: Blocks | Combined) -> Draft:
+        """What says what the files of the release are called, and their columns: of blocks, a draft without a row."""
+        if isinstance(blocks, Combined):
+            return blocks.draft
         nothing = np.zeros(0, np.int32)
         empty = Histograms(nothing, nothing, nothing, np.zeros(0, np.int64), np.zeros(0, np.int64))
-        return Draft(self._sketch, self.policy, self.sensitive, nothing, empty, RandomSource())
+        axes = self._axes if PUBLICATIONS[self.policy.publication].boxed else ()
+        return Draft(self._sketch, self.policy, self.sensitive, nothing, empty, RandomSource(), axes)
 
 
 NOT_COUNTED = "what would be left of the promise if they mean the same is not counted on Spark"
+
+
+def _tally(rows: Copied, name: str) -> Tally:
+    """How often each value of a column occurs."""
+    found = counted(rows.rows, name, VALUES)
+    return Tally.of(found["value"].cast(rows.schema.field(name).type), found["n"].to_numpy())
 
 
 def _check_planned(name: str, rows: int) -> None:

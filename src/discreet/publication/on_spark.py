@@ -4,7 +4,8 @@ The columns that are published are copied once to a private folder beside the re
 partition that needs no more than counts, the plan is made here by runs, and rows are shared out by it there. One
 that looks at quasi-identifiers first has the table cut into cells (`partition/cells.py`), each of which keeps the
 guarantee and is small enough for one task; there its own kernels group the rows. Executors write blocks of groups, and
-cut the parts of the release from them (`engines/spark/blocks.py`). The release is verified from its files, as always.
+cut the parts of the release from them (`engines/spark/blocks.py`). One that raises whole columns needs no rows at all,
+but counts of combinations (`in_combinations.py`). The release is verified from its files, as always.
 Claim: every_row_once — a release has every row of the source once, whichever executors were lost.
 """
 
@@ -34,7 +35,7 @@ from discreet.publication.earlier import doubts as earlier_doubts
 from discreet.publication.earlier import opened as opened_earlier
 from discreet.publication.earlier import watched
 from discreet.publication.identified import check_figures
-from discreet.publication.made_on_spark import CAN, OnExecutors
+from discreet.publication.made_on_spark import CAN, RAISED, OnExecutors
 from discreet.release import Release
 from discreet.release.parts import check_rows_per_part
 from discreet.release.write import complete, free, hidden
@@ -44,6 +45,7 @@ from discreet.warnings.checks import judged
 from discreet.warnings.repeats import repeating
 
 ROWS = 2_000_000  # of a part, unless it is said otherwise: each is made by one task
+VERIFYING = "512MB"  # of this process: as much however many rows there are
 RESERVED = "discreet "  # how columns begin that are added on the way
 
 
@@ -117,8 +119,11 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
         ready = [replace(each, files=[file.rename(folder / file.name) for file in each.files]) for each in written]
         ending.close()
         about = members(made.policy.about)
-        release = complete(folder, to, promise, ready, progress=progress, about=about, watch=watch)
-    return replace(release, path=asked.to, warnings=warned, withheld=every - rows)
+        release = complete(
+            folder, to, promise, ready, progress=progress, about=about, watch=watch, memory_limit=VERIFYING
+        )
+    release = replace(release, withheld=every - rows, suppressed=rows - promise.rows)
+    return replace(release, path=asked.to, warnings=warned)
 
 
 def _opened(table: Any, engine: Any, memory_limit: str | None) -> tuple[Any, Any, Any]:
@@ -163,13 +168,21 @@ def _check_suits(policy: Policy, columns: list[Column]) -> None:
         _refuse("people with several rows (`person`)", "publish one row per person")
     elif grouping not in partitions:
         _refuse(f"the partition `{grouping}`", f"`partition` may be {_either(partitions)}")
-    elif PARTITIONS[grouping].cuts(policy.options) == "fitted":
-        _refuse('cuts = "fitted"', 'leave it out: cuts are "blind", which tell nothing of values')
+    elif PARTITIONS[grouping].cuts(policy.options) == "fitted" and not _harmless_cuts(policy):
+        _refuse('cuts = "fitted"', 'set options.cuts = "blind": such cuts tell nothing of values')
     elif policy.options.get("cells") is not None:
         _refuse("the option `cells` of `mixed`", 'leave it out, or set partition = "local"')
     for column in columns:
         if column.name in policy.identifiers and column.refused:
             raise InputError(f"the column `{column.name}` {column.refused}", hint="or cast it to text")
+
+
+def _harmless_cuts(policy: Policy) -> bool:
+    """Whether cuts that are fitted to values need no attack on rows before they are published.
+
+    None of `full_domain` is made anywhere: where more than `k` is promised, the policy has to accept that.
+    """
+    return policy.grouping == RAISED and (policy.guarantee.keys() <= {"k"} or "looks" in policy.accept)
 
 
 def _refuse(what: str, instead: str) -> None:

@@ -133,20 +133,29 @@ def complete(
     about: Mapping[str, Any] = NOTHING,
     watch: Watch | None = None,
     extend: Extend | None = None,
+    memory_limit: str | None = None,
 ) -> Release:
     """Make a release of Parquet files that somebody else has written, in a folder that is `hidden` until it is shown.
 
     The files get their names, and manifest, README and what portals read are added; then all is verified, and only
-    then published under the name `to`. It stands inside `with hidden(to, watch) as folder:`, which cleans up.
+    then published under the name `to`. It stands inside `with hidden(to, watch) as folder:`, which cleans up. Verifying
+    takes at most `memory_limit`, and goes on to disk beyond.
     """
     manifest = _described(folder, promise, tables, about=about, extend=extend)
-    return _shown(folder, to, manifest, progress, watch or SILENT)
+    return _shown(folder, to, manifest, progress, watch or SILENT, memory_limit)
 
 
-def _shown(folder: Path, to: Path, manifest: Manifest, progress: Callable[[str], None], watch: Watch) -> Release:
+def _shown(
+    folder: Path,
+    to: Path,
+    manifest: Manifest,
+    progress: Callable[[str], None],
+    watch: Watch,
+    memory_limit: str | None = None,
+) -> Release:
     """Verify what is written, and give it its name."""
     progress("verifying")
-    report = verify_alone(folder)
+    report = verify_alone(folder, memory_limit=memory_limit)
     if not report.ok:
         broken = "; ".join(f"{check.name}: {check.detail}" for check in report.failures)
         raise VerificationError(f"the release was not written because it did not verify: {broken}")

@@ -169,15 +169,26 @@ def surely(values, rule, counts):  # type: ignore[no-untyped-def]
 
 def surely_of(counts: IntArray, rule: Rule) -> int:
     """The same of rows of which is known how often each value occurs."""
-    if only_counts(rule):
-        return int(fewest_rows(rule))
     held = np.flatnonzero(counts).astype(np.int32)
-    free, share = 0, max([int(rule.k), *(int(rows_for(v, int(counts[v]), rule)) for v in held)])
-    if rule.harmless.size:
-        free = int(counts[held][rule.harmless[held]].sum())
-        held = held[~rule.harmless[held]]
-    times = counts[held].astype(np.int64)
-    return int(_whichever(held, times, np.int64(free), np.int64(share), int(counts.sum()), rule))
+    return int(surely_held(held, counts[held].astype(np.int64), rule))
+
+
+@kernel
+def surely_held(values, times, rule):  # type: ignore[no-untyped-def]
+    """The same of rows of which is known what different values they hold, ascending, and how often each occurs."""
+    if only_counts(rule):
+        return np.int64(fewest_rows(rule))
+    held, own, distinct = np.empty(values.size, np.int32), np.empty(values.size, np.int64), 0
+    rows, free, share = np.int64(0), np.int64(0), np.int64(rule.k)
+    for i in range(values.size):
+        rows += times[i]
+        share = max(share, rows_for(values[i], times[i], rule))
+        if is_harmless(values[i], rule):
+            free += times[i]
+        else:
+            held[distinct], own[distinct] = values[i], times[i]
+            distinct += 1
+    return _whichever(held[:distinct], own[:distinct], free, share, rows, rule)
 
 
 @kernel

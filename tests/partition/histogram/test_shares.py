@@ -54,7 +54,7 @@ def test_every_place_is_filled_once(plan):
     assert sent == Counter((value, group // per) for value, group in zip(values, groups, strict=True))
 
 
-def test_shares_are_those_of_a_shuffle():
+def test_shares_are_shuffles():
     """Seven rows of a value, of three files, in three blocks: how often each table is drawn, beside all shuffles."""
     groups, files = [0, 0, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2, 2]
     made = of(groups, [0] * 7, 1)

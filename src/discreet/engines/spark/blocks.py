@@ -9,7 +9,7 @@ Memory of a task: about four times a block, or a part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,19 @@ class Blocks:
     share: float
     worst: tuple[int, int, int]
 
+    def cut(self, session: Any, parts: Sequence[Part], group: str, row: str) -> list[int]:
+        """Cut parts of tables, each by a task, and say how many rows each has."""
+        groups, rows = (np.append(0, np.cumsum(each)) for each in (self.groups, self.rows))
+        folder = str(self.folder)
+        return written(session, parts, lambda part: _cut(Path(folder), part, groups, rows, group, row))
+
+    def read(self, name: str) -> Iterator[pa.Table]:
+        """The tables of that name, block by block."""
+        return (
+            pq.read_table(self.folder / f"{name}-{block}.parquet", partitioning=None)
+            for block in range(len(self.groups))
+        )
+
 
 def stored(session: Any, rows: Shuffled, folder: Path, finish: Callable[[pa.Table, int], Made]) -> Blocks:
     """Let every block be made files by `finish`, each by a task."""
@@ -92,18 +105,15 @@ class Part:
     columns: tuple[str, ...]
 
 
-def cut(session: Any, blocks: Blocks, parts: Sequence[Part], *, group: str, row: str) -> list[int]:
-    """Cut parts from blocks, each by a task, and say how many rows each has."""
-    groups, rows = (np.append(0, np.cumsum(each)) for each in (blocks.groups, blocks.rows))
-    folder, wanted = str(blocks.folder), tuple(parts)
+def written(session: Any, parts: Sequence[Part], make: Callable[[Part], pa.Table | pa.RecordBatchReader]) -> list[int]:
+    """Let every part be made and written by a task, and say how many rows each has."""
+    wanted = tuple(parts)
 
-    def make(number: int) -> pa.RecordBatch:
-        part = wanted[number]
-        found = _cut(Path(folder), part, groups, rows, group, row)
-        put(found.select(list(part.columns)), Path(part.to))
-        return pa.record_batch({"part": pa.array([number], pa.int64()), "rows": [found.num_rows]})
+    def write(number: int) -> pa.RecordBatch:
+        rows = put(make(wanted[number]), Path(wanted[number].to))
+        return pa.record_batch({"part": pa.array([number], pa.int64()), "rows": [rows]})
 
-    told = each_number(session, len(wanted), make, "part long, rows long").sort_by("part")
+    told = each_number(session, len(wanted), write, "part long, rows long").sort_by("part")
     return [int(each) for each in told["rows"].to_pylist()]
 
 
@@ -113,21 +123,35 @@ def _cut(folder: Path, part: Part, groups: Any, rows: Any, group: str, row: str)
     first = int(np.searchsorted(edges, part.first, side="right")) - 1
     for block in range(first, int(np.searchsorted(edges, part.last, side="left"))):
         table = pq.read_table(folder / f"{part.of}-{block}.parquet", partitioning=None)
-        own = table[group].to_numpy()
-        at = own + groups[block] if part.by_group else np.arange(rows[block], rows[block] + own.size)
+        own = table[group].to_numpy() + groups[block]
+        at = own - 1 if part.by_group else np.arange(rows[block], rows[block] + own.size)
         low, high = (int(np.searchsorted(at, end)) for end in (part.first, part.last))
-        numbered = pa.array((own[low:high] + groups[block] + 1).astype(np.int32))
+        numbered = pa.array(own[low:high].astype(np.int32))
         kept = table.slice(low, high - low).set_column(table.column_names.index(group), group, numbered)
         if not part.by_group:
             kept = kept.append_column(row, pa.array(at[low:high] + 1))
         found.append(kept)
-    return pa.concat_tables(found)
+    return pa.concat_tables(found).select(list(part.columns))
 
 
-def put(table: pa.Table, path: Path) -> None:
-    """Write a file under its name at once: whoever else writes it writes the same."""
-    with at_once(path) as drafted:
-        pq.write_table(table.replace_schema_metadata(None), drafted, row_group_size=ROWS_AT_ONCE, store_schema=False)
+def put(rows: pa.Table | pa.RecordBatchReader, path: Path) -> int:
+    """Write a file under its name at once, and say how many rows it has: whoever else writes it writes the same."""
+    written, whole, schema = 0, isinstance(rows, pa.Table), rows.schema.remove_metadata()
+    with at_once(path) as drafted, pq.ParquetWriter(drafted, schema, store_schema=False) as file:
+        for table in [rows] if whole else (pa.Table.from_batches([batch]) for batch in rows):
+            size = ROWS_AT_ONCE if whole else max(table.num_rows, 1)
+            file.write_table(table.replace_schema_metadata(None), row_group_size=size)
+            written += table.num_rows
+    return written
+
+
+def plain(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """Rows with every text in its place: a dictionary would be written whole, with texts of other files."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in rows.schema
+    ]
+    schema = pa.schema(fields)
+    return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in rows))
 
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:

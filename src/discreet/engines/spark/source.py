@@ -118,16 +118,22 @@ def of_people(rows: Any, names: Sequence[str]) -> tuple[int, int, int, list[int]
 
 def counted(rows: Any, name: str, most: int) -> pa.Table:
     """How often each value of a column occurs; raise if there are more than so many."""
-    f = functions(rows)
-    with translating():
-        found = rows.groupBy(f.col(quoted(name)).alias("value")).agg(f.count(f.lit(1)).alias("n")).limit(most + 1)
-        told = found.toArrow()
-    if told.num_rows > most:
+    told = counted_together(rows, [name], most)
+    if told is None:
         raise InputError(
             f"the column `{name}` has more than {most:,} different values, which cannot be counted on Spark",
             hint="make its values coarser, or drop it",
         )
-    return told
+    return told.rename_columns(["value", "n"])
+
+
+def counted_together(rows: Any, names: Sequence[str], most: int) -> pa.Table | None:
+    """How often each combination of the values of some columns occurs, as the last column; none if there are more."""
+    f = functions(rows)
+    columns = [f.col(quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
+    with translating():
+        told = rows.groupBy(*columns).agg(f.count(f.lit(1)).alias("n")).limit(most + 1).toArrow()
+    return told if told.num_rows <= most else None
 
 
 def drawn(rows: Any, names: Sequence[str], share: float) -> pa.Table:

@@ -91,8 +91,8 @@ def verify(path: str | Path | Address, *, earlier: Sequence[str | Path] = (), en
     return Report(report.path, (*report.checks, _chain(report.path, [Path(place) for place in earlier])))
 
 
-def verify_alone(folder: Path, *, engine: Any = None) -> Report:
-    """Verify one release, whatever came before it; by Spark, if one is given."""
+def verify_alone(folder: Path, *, engine: Any = None, memory_limit: str | None = None) -> Report:
+    """Verify one release, whatever came before it; by Spark, if one is given, else by so much memory."""
     manifest = Manifest.read(folder)
     if (wrong := manifest_fault(manifest)) is not None:
         return Report(folder, (Check("manifest", ok=False, detail=wrong),))
@@ -100,7 +100,7 @@ def verify_alone(folder: Path, *, engine: Any = None) -> Report:
         raise ReleaseError("a release by `slicing` is not verified in Spark", hint="leave out the engine")
     checks = [_manifest(folder, manifest), _files(folder, manifest), _digests(folder, manifest)]
     if all(check.ok for check in checks):
-        checks += [_metadata(folder, manifest), *contents(folder, manifest, engine)]
+        checks += [_metadata(folder, manifest), *contents(folder, manifest, engine, memory_limit)]
     return Report(folder, tuple(checks))
 
 

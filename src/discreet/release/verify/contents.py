@@ -40,15 +40,19 @@ from discreet.release.verify.shares import OTHERS, largest_share, spare
 from discreet.values.columns import kind_of, may_be
 
 
-def contents(folder: Path, manifest: Manifest, spark: Any = None) -> Iterator[Check]:
-    """Check after check; what is counted is counted in Spark, if it is given, and else by an engine of this process."""
-    engine = connect(groups=manifest.discreet.groups) if spark is None else spark_of(spark)
+def contents(folder: Path, manifest: Manifest, spark: Any = None, memory_limit: str | None = None) -> Iterator[Check]:
+    """Check after check; what is counted is counted in Spark, if it is given, and else by an engine of this process.
+
+    If that may take so much memory only, nothing of every row is kept beside it.
+    """
+    own = None if spark is not None else connect(groups=manifest.discreet.groups, memory_limit=memory_limit)
+    engine = own or spark_of(spark)
     try:
         wrong = _columns(engine, folder, manifest)
         yield check("columns", wrong, "quasi-identifiers, sensitive value, and our own numbers; nothing else")
         if wrong is None:
             yield from parts(folder, manifest)
-            kept = kept_of(manifest.discreet) if spark is None else None  # nothing of every row stays in this process
+            kept = kept_of(manifest.discreet) if own and memory_limit is None else None
             with ThreadPoolExecutor(1) as aside:  # so that what it raises waits until all else was looked at
                 order = aside.submit(_order, folder, manifest, kept)
                 in_order = kept is not None and order.exception() is None and order.result() is None

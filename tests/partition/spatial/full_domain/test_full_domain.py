@@ -1,6 +1,7 @@
 """Full domain: the best of all points by trying every one, on small tables and on Adult."""
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -73,6 +74,50 @@ def check(space, sensitive, promised, suppression, loss):
 @given(table=tables(), suppression=st.sampled_from([0.0, 0.1, 0.2, 0.29, 0.5, 0.9, 1.0]))
 def test_full_domain_is_optimal(promised, loss, table, suppression):
     check(*table, promised, suppression, loss)
+
+
+@pytest.mark.parametrize("cuts", ["fitted", "blind"])
+@MANY
+@given(
+    table=tables(),
+    promised=st.sampled_from(PROMISES),
+    suppression=st.sampled_from([0.0, 0.1, 0.3]),
+    loss=st.sampled_from(LOSSES),
+)
+def test_counts_stand_for_rows(cuts, table, promised, suppression, loss):
+    space, sensitive = table
+    together, at, times = np.unique(
+        np.stack([*(dimension.codes for dimension in space), sensitive]),
+        axis=1,
+        return_inverse=True,
+        return_counts=True,
+    )
+    counted = [replace(dimension, codes=codes) for dimension, codes in zip(space, together, strict=False)]
+    options = {"cuts": cuts, "loss": loss, "suppression": suppression}
+    try:
+        rows = search(space, sensitive, guaranteed(promised), **options)
+    except GuaranteeError:
+        with pytest.raises(GuaranteeError):
+            search(counted, together[-1], guaranteed(promised), times=times.astype(np.int32), **options)
+        return
+    found = search(counted, together[-1], guaranteed(promised), times=times.astype(np.int32), **options)
+    same = ("levels", "loss", "suppressed", "counted")
+    assert [getattr(found, name) for name in same] == [getattr(rows, name) for name in same]
+    assert np.array_equal(found.groups[at], rows.groups)
+    if (rows.groups >= 0).all():
+        histograms = Histograms.of(rows.groups, sensitive)
+        again = Histograms.of_counts(found.groups, together[-1], times)
+        for name in ("groups", "values", "counts", "starts", "sizes"):
+            assert np.array_equal(getattr(again, name), getattr(histograms, name))
+
+
+def test_counts_of_two_billion_rows_are_exact():
+    """A billion rows of each of two values, where products of counts need more than 32 bits."""
+    space, values = [halves(0, 1, 0, 1)], np.array([0, 0, 1, 1], np.int32)
+    times = np.array([500_000_000, 500_000_001, 500_000_000, 499_999_999], np.int32)
+    found = search(space, values, guaranteed({"l": 2}), times=times, suppression=0.6)
+    assert (found.levels, found.suppressed) == ((0,), 1_000_000_000)
+    assert found.groups.tolist() == [0, -1, 0, -1]
 
 
 def halves(*sides):

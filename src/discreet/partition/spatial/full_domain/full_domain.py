@@ -81,12 +81,14 @@ def search(
     cuts: Literal["fitted", "blind"] = "fitted",
     suppression: float = 0.0,
     loss: Aim = "ncp",
+    times: Codes | None = None,
 ) -> Best:
     """The best point of the lattice, or that of the blind way down, and the group of every row there.
 
     Raise if there is none.
 
-    `suppression` is the share of rows that may be suppressed; it is read as the decimal that it is written as.
+    `suppression` is the share of rows that may be suppressed; it is read as the decimal that it is written as. Where
+    rows come as counts, each stands for so many `times` as many.
     """
     if not 0 <= suppression <= 1:
         raise InputError(
@@ -95,8 +97,8 @@ def search(
         )
     rule = guarantee.rule
     space = space or [Dimension(np.zeros(sensitive.size, np.int32), 1)]
-    lattice = Lattice.of(space, None if only_counts(rule) else sensitive)
-    limit = min(floor(Fraction(str(suppression)) * sensitive.size), sensitive.size - 1)  # somebody is published
+    lattice = Lattice.of(space, None if only_counts(rule) else sensitive, times)
+    limit = min(floor(Fraction(str(suppression)) * lattice.rows), lattice.rows - 1)  # somebody is published
     if cuts == "blind" and not only_counts(rule):
         last, counted = descend(lattice, rule, aim := LOSSES[loss](lattice), limit)
         levels = lattice.levels(last.groups.point)

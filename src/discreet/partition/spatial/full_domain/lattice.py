@@ -1,10 +1,12 @@
 """The lattice of full-domain generalizations: at a point of it, each quasi-identifier stands at one level for all rows.
 
-Rows with the same nodes at a point share a group. The table is counted once, at the lowest point; every
-other point is rolled up from the smallest point below it that is still in memory. A level that brings no
-two values of the table together is left out: the level under it gives the same groups and costs no more.
+Rows with the same nodes at a point share a group. The table is counted once, at the lowest point, unless it comes as
+counts already, so many `times` each row: what lies in a lake is counted there. Every other point is rolled up from the
+smallest point below it that is still in memory. A level that brings no two values of the table together is left out:
+the level under it gives the same groups and costs no more.
 Cost: a point takes time linear in the groups (and their distinct values, if asked for) of the point that
 it is rolled up from; what is kept in memory is a few times the distinct rows.
+Claim: counts_stand_for_rows — different rows with counts are raised to the same levels as the rows, and lose as much.
 Claim: rolled_up_is_counted_anew — the groups of a point do not depend on what they are rolled up from.
 """
 
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any, TypeAlias
 
@@ -81,15 +84,18 @@ class Lattice:
     axes: tuple[Axis, ...]
     codes: npt.NDArray[Any]  # of the distinct rows, one after the other
     packs: tuple[tuple[int, ...], ...]  # axes that are looked up together
-    distinct: Codes  # which of them each row is
+    distinct: Codes  # which of them each row is that was given
     values: int  # the kinds of sensitive values; 0 if nobody asks
     lowest: Groups
     _places: Codes  # a table for keys, all -1 between uses
     _kept: list[Groups] = field(default_factory=list)
 
     @classmethod
-    def of(cls, space: Sequence[Dimension], sensitive: Codes | None) -> Lattice:
-        """The lattice of a table with one quasi-identifier or more; without sensitive values if only rows matter."""
+    def of(cls, space: Sequence[Dimension], sensitive: Codes | None, times: Codes | None = None) -> Lattice:
+        """The lattice of a table with one quasi-identifier or more; without sensitive values if only rows matter.
+
+        Each row stands for so many `times` as many, all of them fewer than 2**31.
+        """
         order = _sort(space)
         columns = [dimension.codes[order] for dimension in space]
         differs = np.zeros(order.size, np.bool_)  # from the row before
@@ -104,13 +110,22 @@ class Lattice:
         for i, column in enumerate(columns):
             codes[:, i] = column[firsts]
         values, kinds = (distinct[:0], 0) if sensitive is None else (sensitive, int(sensitive.max()) + 1)
-        entries = tally(distinct[: values.size], values, np.ones(values.size, np.int32), firsts.size, kinds)
         everyone, sizes = np.arange(firsts.size, dtype=np.int32), np.diff(firsts, append=order.size)
+        if times is None:
+            times = np.ones(values.size, np.int32)
+        else:
+            sizes = np.add.reduceat(times[order], firsts, dtype=np.int64)
+        entries = tally(distinct[: values.size], values, times[: values.size], firsts.size, kinds)
         axes, packs = tuple(Axis.of(dimension) for dimension in space), _packs(space)
         packed = _packed(codes, packs, axes)
         lowest = Groups((0,) * len(space), everyone, packed, sizes, *entries)
         places = np.full(min(NEAR * firsts.size, prod(axis.kinds[0] for axis in axes)), -1, np.int32)
         return cls(axes, codes, packs, distinct, kinds, lowest, places)
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.lowest.sizes.sum())
 
     @property
     def shape(self) -> tuple[int, ...]:

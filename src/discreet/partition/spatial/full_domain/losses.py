@@ -119,7 +119,7 @@ class Geometric(Lm):
 
     def __init__(self, lattice: Lattice) -> None:
         super().__init__(lattice)
-        self._rows = lattice.distinct.size
+        self._rows = lattice.rows
         self.unit = prod(self._rows * whole for whole in self._wholes)
         columns = zip(self._wholes, self._totals, strict=True)
         self._least = (
@@ -144,7 +144,7 @@ class Discernibility:
 
     def __init__(self, lattice: Lattice) -> None:
         self._axes, self._held = lattice.axes, _held(lattice)
-        self._rows = lattice.distinct.size
+        self._rows = lattice.rows
         self.full = float(self._rows)
 
     def least(self) -> Amounts:
