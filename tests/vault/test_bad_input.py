@@ -289,7 +289,7 @@ def test_a_full_disk_while_releasing(place, room):
     "error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "stopped"]
 )
 def test_whatever_fails_while_releasing(place, monkeypatch, step, error):
-    def fail(*_):
+    def fail(*_, **__):
         raise error
 
     monkeypatch.setattr(write, step, fail)
