@@ -73,6 +73,15 @@ def test_short_arrays_are_left_to_python():
 
 
 @pytest.mark.usefixtures("patient")
+def test_what_was_compiled_runs_whatever_comes():
+    made, compiled = counted(total)
+    made(np.arange(kernels.SMALL + 1))
+    assert made(np.arange(10)) == 45
+    assert compiled() == 1
+    assert not made._spent
+
+
+@pytest.mark.usefixtures("patient")
 def test_patience_ends(monkeypatch):
     made, compiled = counted(total)
     made(np.arange(10))

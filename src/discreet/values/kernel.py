@@ -65,7 +65,10 @@ class Kernel:
 
     def _pays(self, given: tuple[Any, ...]) -> bool:
         return (
-            self._spent >= PATIENCE or self._ready or any(max(each.shape, default=0) > SMALL for each in _arrays(given))
+            self._spent >= PATIENCE
+            or self._ready
+            or bool(getattr(self.compiled, "signatures", ()))  # this process has compiled it
+            or any(max(each.shape, default=0) > SMALL for each in _arrays(given))
         )
 
     @functools.cached_property
