@@ -84,10 +84,12 @@ def test_patience_ends(monkeypatch):
 @pytest.mark.usefixtures("patient")
 def test_what_is_timed_is_compiled():
     made, compiled = counted(total)
-    with pytest.raises(KeyError), compiling():
+    with compiling():
         assert made(np.arange(10)) == 45
-        assert compiled() == 1
-        raise KeyError
+        with pytest.raises(IndexError), compiling():
+            made.py_func(np.arange(0))
+        assert kernels.PATIENCE == 0
+    assert compiled() == 1
     other, compiled = counted(total)
     assert other(np.arange(10)) == 45
     assert not compiled()

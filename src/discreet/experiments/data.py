@@ -205,8 +205,9 @@ def _check(path: Path, table: pa.Table, ranges: Mapping[str, tuple[int, int]], m
             )
         ends = pc.min_max(table[name]).as_py()
         if ends["min"] < low or ends["max"] > high:
+            beyond = f"below {low}" if ends["min"] < low else f"above {high}"
             raise InputError(
-                f"the column `{name}` of `{path}` holds numbers {f'below {low}' if ends['min'] < low else f'above {high}'}",
+                f"the column `{name}` of `{path}` holds numbers {beyond}",
                 hint=f"expected {low} to {high}; {EXPECTED}",
             )
 

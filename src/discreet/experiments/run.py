@@ -66,7 +66,7 @@ class Result:
 
 @cache
 def code() -> str:
-    """The version, and a digest of all code that experiments can run: results of different ones are not mixed unseen."""
+    """The version, and a digest of all code that experiments can run, so that results are not mixed unseen."""
     home, digest = Path(discreet.__file__).parent, hashlib.sha256()
     for path in sorted(home.rglob("*.py")):
         if not APART.intersection(path.relative_to(home).parts):

@@ -55,9 +55,9 @@ def _minutes(rows: Rows) -> tuple[bool, str]:
 TWICE = "TopDown's boxes overlap, and the paper lets a public person count in several; here each is in one"
 FEWER = "the real table allows a ratio of 17, the paper's goes to 100"
 SEVENTEEN = (
-    "The real table has 174,125 people. Where `ratio` asks for more, all of them are public: with 10,000 private rows "
-    "that is a ratio of 17, whatever larger one is set. The sweep over the ratio leaves larger ones out. The paper draws a "
-    "million people, for a ratio of 100."
+    "The real table has 174,125 people, where the paper draws a million. Where `ratio` asks for more, all of them are "
+    "public: with 10,000 private rows that is a ratio of 17, and not 100. The sweep over the ratio leaves out larger "
+    "ones."
 )
 COMMON = {"private": 10_000, "ratio": 100, "k": 50, "d": 4, "range": 10, "draws": 5}
 SWEEPS = {
