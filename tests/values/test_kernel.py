@@ -10,7 +10,7 @@ import pytest
 
 from discreet import Policy, publish
 from discreet.values import kernel as kernels
-from discreet.values.kernel import kernel, kernel_with
+from discreet.values.kernel import compiling, kernel, kernel_with
 from plainly import plainly
 
 ROLES = {"quasi": ["age", "sex", "zipcode"], "sensitive": "salary", "drop": "rest", "ordered": ["age", "zipcode"]}
@@ -88,6 +88,20 @@ def test_patience_ends(monkeypatch):
     monkeypatch.setattr(kernels, "PATIENCE", made._spent / 2)
     assert made(np.arange(10)) == 45
     assert compiled() == 1
+
+
+@pytest.mark.usefixtures("patient")
+def test_what_is_timed_is_compiled():
+    made, compiled = counted(total)
+    with compiling():
+        assert made(np.arange(10)) == 45
+        with pytest.raises(IndexError), compiling():
+            made.py_func(np.arange(0))
+        assert kernels.PATIENCE == 0
+    assert compiled() == 1
+    other, compiled = counted(total)
+    assert other(np.arange(10)) == 45
+    assert not compiled()
 
 
 @pytest.mark.usefixtures("patient")

@@ -47,7 +47,7 @@ def reproduce(
     """
     from discreet.errors import InputError
     from discreet.experiments import HEADLINES, experiment, experiments
-    from discreet.experiments.report import write
+    from discreet.experiments.report import check, write
     from discreet.experiments.run import as_json, run, steps
 
     if listed:
@@ -57,6 +57,8 @@ def reproduce(
     chosen = list(experiments().values()) if everything else [experiment(name) for name in dict.fromkeys(wanted)]
     if not chosen and report is None:
         raise InputError("no figure is named", hint="`discreet reproduce --list` lists them")
+    if report is not None:
+        check(report)
     settings = dict(_parameter(text) for text in given)
     found: list[Result] = []
     with show.steps(sum(1 + steps(each, scale, settings) for each in chosen)) as step:

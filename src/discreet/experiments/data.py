@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 
 import numpy as np
@@ -51,13 +51,21 @@ ADULT = {  # number of values that the complete rows of Adult hold
     "native_country": 41,
     "income": 2,
 }
-IPUMS = {
-    "age": (16, 94),
-    "inctot": (0, 200_000),
-    "famsize": (1, 21),
+ADULT_NUMBERS = {  # smallest and largest
+    "age": (17, 90),
+    "fnlwgt": (0, 10_000_000),
+    "education_num": (1, 16),
+    "capital_gain": (0, 99_999),
+    "capital_loss": (0, 99_999),
+    "hours_per_week": (0, 168),
+}
+IPUMS = {  # by the code book; 999,999 would say that somebody has no income, 0 that there is no education
+    "age": (16, 100),
+    "inctot": (-99_998, 999_998),
+    "famsize": (1, 29),
     "educrec": (1, 9),
     "rent": (0, 1_000),
-    "year": (0, 2),
+    "year": (1970, 1990),
 }
 FILES = {
     "SAL": "census-anatomy/sal500k.parquet",
@@ -66,6 +74,14 @@ FILES = {
     "IPUMS": "ipums-la/ipums_la_kja.parquet",
 }
 SENSITIVE = {"SAL": "salary_class", "OCC": "occupation"}
+RANGES: dict[str, dict[str, tuple[int, int]]] = {  # smallest and largest number in the columns of Parquet files
+    **{
+        name: {**{column: (low, low + size - 1) for column, (low, size) in CENSUS.items()}, sensitive: (0, VALUES - 1)}
+        for name, sensitive in SENSITIVE.items()
+    },
+    "IPUMS": IPUMS,
+}
+EXPECTED = "docs/reproduction.md says what the files hold"
 Floats = npt.NDArray[np.float64]
 
 
@@ -102,12 +118,10 @@ class Data:
         files = [self._real("Adult")]
         if not train:
             files.append(_adult(self.folder / "adult" / "adult.test", skip=1))
-        table = pa.concat_tables(files)
-        unknown = [pc.equal(table[name], "?") for name, size in ADULT.items() if size]
-        complete = pc.invert(unknown[0])
-        for each in unknown[1:]:
-            complete = pc.and_not(complete, each)
-        return _shuffled(table.filter(complete), rows or len(table), seed)
+        table = _complete(pa.concat_tables(files))
+        if not len(table):
+            raise InputError(f"no row of `{self.folder / 'adult'}` is complete", hint="expected rows without `?`")
+        return _shuffled(table, rows or len(table), seed)
 
     def ipums(self, rows: int, seed: int) -> pa.Table:
         """So many random people, in random order; fewer, if the real table has no more."""
@@ -120,31 +134,27 @@ class Data:
         if name == "Adult":
             _there(path, f"{len(ADULT_FILE)} columns with commas between, without a header")
             return _adult(path)
-        columns = [*CENSUS, SENSITIVE[name]] if name in SENSITIVE else [*IPUMS]
-        _there(path, f"a Parquet file with the columns {', '.join(columns)}")
-        return _parquet(path, tuple(columns))
+        _there(path, f"a Parquet file with the columns {', '.join(RANGES[name])}")
+        return _parquet(path, name)
 
 
 @cache
-def _parquet(path: Path, columns: tuple[str, ...]) -> pa.Table:
+def _parquet(path: Path, name: str) -> pa.Table:
+    columns = list(RANGES[name])
     try:
-        held = pq.read_schema(path).names
-    except pa.ArrowInvalid:
+        file = pq.ParquetFile(path)
+        held, table = file.schema_arrow.names, file.read([each for each in columns if each in file.schema_arrow.names])
+    except (pa.ArrowException, OSError):
         raise InputError(
             f"`{path}` is not a Parquet file", hint=f"it must have the columns {', '.join(columns)}"
         ) from None
     if lacking := [name for name in columns if name not in held]:
         raise InputError(
             f"`{path}` lacks the {'column' if len(lacking) == 1 else 'columns'} {', '.join(f'`{n}`' for n in lacking)}",
-            hint=f"expected {', '.join(columns)}; docs/reproduction.md describes the files",
+            hint=f"expected {', '.join(columns)}; {EXPECTED}",
         )
-    table = pq.read_table(path, columns=list(columns))
-    for name in columns:
-        if not pa.types.is_integer(table.schema.field(name).type):
-            raise InputError(
-                f"the column `{name}` of `{path}` does not hold whole numbers", hint="expected integer codes"
-            )
-    return table
+    _check(path, table, RANGES[name])
+    return table.select(columns)
 
 
 @cache
@@ -152,7 +162,7 @@ def _adult(path: Path, skip: int = 0) -> pa.Table:
     _there(path, f"{len(ADULT_FILE)} columns with commas between, without a header")
     lines = path.read_bytes().replace(b", ", b",").replace(b".\n", b"\n")
     try:
-        return pyarrow.csv.read_csv(
+        table = pyarrow.csv.read_csv(
             pa.BufferReader(lines),
             read_options=pyarrow.csv.ReadOptions(column_names=list(ADULT_FILE), skip_rows=skip),
         )
@@ -161,6 +171,45 @@ def _adult(path: Path, skip: int = 0) -> pa.Table:
             f"`{path}` is not Adult as it is distributed",
             hint=f"expected {len(ADULT_FILE)} columns with commas between, without a header",
         ) from None
+    _check(path, table, ADULT_NUMBERS, "; Adult is distributed without a header")
+    for name in ADULT:
+        if not pa.types.is_string(table[name].type):
+            raise InputError(f"the column `{name}` of `{path}` does not hold texts", hint="expected Adult's categories")
+    return table
+
+
+def _complete(table: pa.Table) -> pa.Table:
+    """Without the rows of which something is unknown."""
+    known = [pc.not_equal(table[name], "?") for name in ADULT]
+    return table.filter(reduce(pc.and_, known))
+
+
+def _check(path: Path, table: pa.Table, ranges: Mapping[str, tuple[int, int]], more: str = "") -> None:
+    """Raise unless there are rows, nothing is missing, and columns hold whole numbers between their ends.
+
+    Compiled code takes such numbers for places in an array, and does not ask again.
+    """
+    if not len(table):
+        raise InputError(f"`{path}` has no rows", hint=EXPECTED)
+    for name in table.column_names:
+        if missing := table[name].null_count:
+            raise InputError(
+                f"the column `{name}` of `{path}` lacks {missing:,} of {len(table):,} values",
+                hint="leave out the rows that are not complete",
+            )
+    for name, (low, high) in ranges.items():
+        if not pa.types.is_integer(table[name].type):
+            raise InputError(
+                f"the column `{name}` of `{path}` does not hold whole numbers",
+                hint=f"expected codes from {low} to {high}{more}",
+            )
+        ends = pc.min_max(table[name]).as_py()
+        if ends["min"] < low or ends["max"] > high:
+            beyond = f"below {low}" if ends["min"] < low else f"above {high}"
+            raise InputError(
+                f"the column `{name}` of `{path}` holds numbers {beyond}",
+                hint=f"expected {low} to {high}; {EXPECTED}",
+            )
 
 
 def _there(path: Path, expected: str) -> None:

@@ -198,6 +198,15 @@ IN_MEMORY = (
     "the paper sorts and splits files with a memory of 50 pages of 4,096 bytes; here both methods read the table once, "
     "group it in memory, and write the release, so that both costs follow the sizes of the files"
 )
+EVENLY = (  # measured with 300 of the queries on 100,000 rows of the real OCC-7, l = 10, s = 0.05
+    "the people of a box count as spread evenly over its points, and in most columns they are not: for the average row "
+    "of the real OCC-7 (174 boxes of 100,000 rows) a box spans 66 of 83 countries and 9 of 10 work classes, of which "
+    "one alone has 88 and 71 % of the people. Asked of one column, the average relative error is 0.08 for age, 6.6 for "
+    "country and 9.9 for work class, and each further column brings a factor of its own. Queries that miss the "
+    "frequent values make the average: in the third of them with the smallest results the error rises from 8.5 "
+    "(qd = 1) to 12.5 (qd = 7), while the median of all stays between 0.5 and 0.8. With the true counts of the same "
+    "groups it falls from 8.6 to 3.3 %"
+)
 SIZES = {"quick": {"n": [5_000, 20_000]}, "medium": {"n": [50_000, 100_000, 200_000]}}
 EXPERIMENTS = (
     figure(
@@ -229,6 +238,7 @@ EXPERIMENTS = (
         Claim(
             "the error of generalization falls as qd grows",
             falls("error", "generalization"),
+            EVENLY,
         ),
         scales={"quick": {"d": [3, 5], "qd": [1, 3, 5]}},
     ),

@@ -7,6 +7,8 @@ process has compiled is loaded. The kernels that a kernel calls are run as it is
 Python computes with NumPy's numbers here, which are as wide as what they come from, where compiled code has 64 bits
 for all: if a number gets too large for its width, the compiled kernel begins anew from what the arrays held.
 Claim: plain_is_compiled — both ways give the same.
+
+What is timed is put inside `compiling()`, so that neither way depends on what ran before.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -92,6 +95,17 @@ def kernel_with(*, always: bool = False, wraps: bool = False, **options: Any) ->
     of 64 bits are to begin anew from 0 where they get too large. Options are Numba's.
     """
     return functools.partial(Kernel, always=always, wraps=wraps, **options)
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """In here every kernel is compiled, however short its arrays are: a warm-up on a few rows is one for many."""
+    global PATIENCE  # noqa: PLW0603 - what is compiled is the process's too, for all of its threads
+    before, PATIENCE = PATIENCE, 0.0
+    try:
+        yield
+    finally:
+        PATIENCE = before
 
 
 def _arrays(given: Iterable[Any]) -> Iterator[np.ndarray[Any, Any]]:

@@ -54,6 +54,11 @@ def _minutes(rows: Rows) -> tuple[bool, str]:
 
 TWICE = "TopDown's boxes overlap, and the paper lets a public person count in several; here each is in one"
 FEWER = "the real table allows a ratio of 17, the paper's goes to 100"
+SEVENTEEN = (
+    "The real table has 174,125 people, where the paper draws a million. Where `ratio` asks for more, all of them are "
+    "public: with 10,000 private rows that is a ratio of 17, and not 100. The sweep over the ratio leaves out larger "
+    "ones."
+)
 COMMON = {"private": 10_000, "ratio": 100, "k": 50, "d": 4, "range": 10, "draws": 5}
 SWEEPS = {
     "ratios": [1, 5, 10, 50, 100],
@@ -107,6 +112,7 @@ def figure(number: int, base: str, y: str, *claims: Claim, uni: bool = False) ->
         () if uni else ("IPUMS",),
         scales,
         alike=[f"sacharidis-{other}" for other in next((of for of in ALIKE if number in of), ()) if other != number],
+        remarks=() if uni else (SEVENTEEN,),
         limits={"d": (1, 6), "ds": (1, 6), "range": (1, 100), "ranges": (1, 100)},
     )
 

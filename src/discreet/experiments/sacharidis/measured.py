@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.errors import InputError
 from discreet.experiments.data import IPUMS, Data, uniform
 from discreet.experiments.experiment import (
     Row,
@@ -26,6 +26,7 @@ from discreet.values.random import RandomSource
 PAPER = "Sacharidis et al., k-Anonymity in the Presence of External Databases, TKDE 2010, section 5"
 COLUMNS = tuple(IPUMS)
 OPTIONS: dict[str, Row] = {"mondrian": {"dimension": "round_robin"}, "topdown": {}}
+FEW = 400  # rows of a warm-up
 NAMES = {"mondrian": "Mondrian", "topdown": "TopDown"}
 Floats = npt.NDArray[np.float64]
 
@@ -91,12 +92,12 @@ def released(
         yield variant, Boxes(space, *joined, private), time.process_time() - start
 
 
-@cache
-def warm(base: str) -> None:
-    """Run everything once on a few rows, so that no time includes compiling."""
-    few = space_of(uniform(200, 0, COLUMNS[:2]), COLUMNS[:2])
-    for _ in released(few, 50, base, 5, 0):
-        pass
+def warm(people: pa.Table, columns: Sequence[str], base: str) -> None:
+    """Run everything once on a few of these people, so that no time includes compiling or loading what is compiled."""
+    few = people.slice(0, FEW)
+    for private in (len(few) // 4, len(few)):  # with a public table, and without
+        for _ in released(space_of(few, columns), private, base, 5, 0):
+            pass
 
 
 def queries(space: Sequence[Dimension], private: int, draw: int, share: float) -> Iterator[tuple[Floats, Floats, int]]:
@@ -128,13 +129,18 @@ def losses(base: str, *, uni: bool, count: bool) -> Callable[[Row, Settings, Dat
     def measure(cell: Row, settings: Settings, data: Data) -> Iterator[Row]:
         own = {name: settings[name] for name in ("ratio", "k", "d", "range")} | {cell["by"]: cell["x"]}
         private = settings["private"]
-        warm(base)
         found: dict[str, list[tuple[float, ...]]] = {}
         wanted, columns = private * own["ratio"], COLUMNS[: own["d"]]
         for draw in range(settings["draws"]):
             people = uniform(wanted, draw, columns) if uni else data.ipums(wanted, draw)
             if len(people) < wanted and cell["by"] == "ratio":
                 return
+            if len(people) < private:
+                raise InputError(
+                    f"the real table has {len(people):,} rows, and {private:,} are private",
+                    hint=f"set fewer, like --set private={-(-len(people) // 10)}",
+                )
+            warm(people, columns, base)
             space = space_of(people, columns)
             asked = [
                 q for q, _ in zip(queries(space, private, draw, own["range"] / 100), range(100 * count), strict=False)
