@@ -24,6 +24,7 @@ from discreet.cli import (
     reproduce,
     show,
     show_release,
+    store,
     vault,
     verify,
 )
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(inspect.inspect, init.init, compare.compare, publish.publish, show_release.show, ask.ask),
-    *(learn.learn, draw.draw, verify.verify, move.load, move.dump, audit.audit),
+    *(learn.learn, draw.draw, verify.verify, move.load, move.dump, store.store, audit.audit),
     *(report.report, reproduce.reproduce, demo.demo),
 )
 for command in COMMANDS:
