@@ -62,7 +62,7 @@ def asked(release: Release, question: str, **options: object) -> Answer | None:
 @law(6)
 @given(RANDOM)
 def test_answers_in_a_server_equal_brute_force(
-    server: Server, kinds: tuple[str, ...], alike: bool, rng: Random
+    server: Server, kinds: tuple[str, ...], *, alike: bool, rng: Random
 ) -> None:
     """As anatomy and permutation; the last of values that are all there, whose sums the release has ready."""
     measured = kinds is MEASURABLE
