@@ -59,6 +59,7 @@ BUDGETS = {
     "vault/test_kill": 90,
     "contracts/": 90,
     "docs/": 120,
+    "vault/test_vault": 60,
     "spark/": 120,
 }
 
