@@ -59,6 +59,7 @@ BUDGETS = {
     "vault/test_kill": 90,
     "contracts/": 90,
     "docs/": 120,
+    "vault/test_vault": 60,
     "spark/": 120,
 }
 
@@ -95,15 +96,22 @@ def tried(wanted: settings | None, profile: str) -> settings | None:
 
 
 class Times:
-    """The seconds of every file, as its tests report them."""
+    """The seconds of every file, as its tests report them; and what tests tell (`record_property("told", …)`)."""
 
     def __init__(self) -> None:
         self.of: Counter[str] = Counter()
+        self.told: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.of[place(report.nodeid)] += report.duration
+        if report.when == "call":
+            self.told += [str(value) for name, value in report.user_properties if name == "told"]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.told:
+            terminalreporter.section("what tests tell")
+            for each in self.told:
+                terminalreporter.write_line(each)
         over = [(file, seconds) for file, seconds in self.of.most_common() if seconds > budget(file)]
         if over:
             terminalreporter.section("files over their budget")

@@ -119,11 +119,7 @@ def test_bounds_and_plug_ins_equal_brute_force(rng: Random) -> None:
     note(str(case))
     with case.released() as release:
         for _ in range(4):
-            question = random_question(rng, [case.sensitive], case.sensitive, keys=rng.random() < 0.3)
-            quasi = random_question(rng, case.quasi, case.quasi[0]).where
-            sensitive = question.where if rng.random() < 0.6 else None
-            where = " AND ".join(f"({part})" for part in (quasi, sensitive) if part) or None
-            question = replace(question, where=where)
+            question, where, held = boxed_question(rng, case)
             note(question.sql)
             try:
                 answer = release.ask(question.sql)
@@ -132,7 +128,16 @@ def test_bounds_and_plug_ins_equal_brute_force(rng: Random) -> None:
                     raise
                 continue
             rows = [{**row, "alike": any(LABEL in each for each in answer.notes)} for row in answer.rows()]
-            _check_masks(case, release, covered(release, where or "TRUE"), question, sensitive or "TRUE", rows)
+            _check_masks(case, release, covered(release, where), question, held, rows)
+
+
+def boxed_question(rng: Random, case: Case) -> tuple[Question, str, str]:
+    """A question about sensitive values, and its conditions on all columns together and on these values alone."""
+    question = random_question(rng, [case.sensitive], case.sensitive, keys=rng.random() < 0.3)
+    quasi = random_question(rng, case.quasi, case.quasi[0]).where
+    sensitive = question.where if rng.random() < 0.6 else None
+    where = " AND ".join(f"({part})" for part in (quasi, sensitive) if part) or None
+    return replace(question, where=where), where or "TRUE", sensitive or "TRUE"
 
 
 def _tiny(rng: Random) -> str:

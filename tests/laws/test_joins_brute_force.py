@@ -14,7 +14,7 @@ from discreet.answer import Session
 from laws.law import law
 from laws.questions import KINDS, Case, Column, random_case, random_question
 from laws.test_answers_brute_force import NUMBERS, OTHERS, _check
-from laws.worlds import Measure, Question, worlds
+from laws.worlds import Measure, Question, Worlds, worlds
 
 RANDOM = st.randoms(use_true_random=True)
 
@@ -52,11 +52,7 @@ def test_joins_equal_brute_force(rng: Random) -> None:
     )
     possible = worlds(case.table, case.sensitive.name, case.groups)
     for at, column in enumerate(chosen):
-        possible.connection.register(f"own{at}", tables[f"own{at}"])
-        possible.connection.execute(
-            f'CREATE OR REPLACE TABLE pairs AS SELECT pairs.*, o.label AS "label {at}", o.weight AS "weight {at}",'
-            f' o."their key" IS NOT NULL AS "there {at}" FROM pairs LEFT JOIN own{at} AS o ON pairs.{column.quoted} = o."their key"'
-        )
+        beside(possible, at, column, tables[f"own{at}"])
     with (
         case.released() as release,
         Session(release, accelerate=True) as fast,
@@ -76,6 +72,15 @@ def test_joins_equal_brute_force(rng: Random) -> None:
                 told = tuple(each for each in answer.notes if not each.startswith("of the tables"))
                 _check(question, replace(answer, notes=told), expected)
     possible.close()
+
+
+def beside(possible: Worlds, at: int, column: Column, table: pa.Table) -> None:
+    """Lay the columns of a table of one's own beside the rows of every world."""
+    possible.connection.register(f"own{at}", table)
+    possible.connection.execute(
+        f'CREATE OR REPLACE TABLE pairs AS SELECT pairs.*, o.label AS "label {at}", o.weight AS "weight {at}",'
+        f' o."their key" IS NOT NULL AS "there {at}" FROM pairs LEFT JOIN own{at} AS o ON pairs.{column.quoted} = o."their key"'
+    )
 
 
 def own_key(at: int) -> str:

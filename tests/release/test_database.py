@@ -333,6 +333,15 @@ def test_timestamps_of_nanoseconds_are_refused_by_name(database, tmp_path):
     assert schemas(database) == []
 
 
+def test_metrics_are_those_of_the_files(release, database):
+    discreet.load(release, database, name="r").close()
+    assert discreet.metrics(f"{database}#r") == discreet.metrics(release.path)
+    with discreet.open_release(database, release="r") as loaded:
+        assert discreet.metrics(loaded) == discreet.metrics(release)
+    with pytest.raises(ReleaseError, match="no release `nothing`"):
+        discreet.metrics(f"{database}#nothing")
+
+
 def test_the_files_that_were_read_out_are_gone(release, database):
     with discreet.load(release, database, name="r") as loaded:
         folder = loaded.path

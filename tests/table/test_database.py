@@ -5,9 +5,11 @@ from decimal import Decimal
 from threading import Event, Thread
 
 import psycopg
+import pyarrow.parquet as pq
 import pytest
 
 import discreet
+from discreet.engines.postgres.dialect import arrow_type
 from discreet.errors import DiscreetError, EngineError, InputError
 
 UTC = dt.UTC
@@ -70,6 +72,45 @@ def test_a_type_without_a_counterpart_is_refused_by_name(database, kind):
     assert "`My col`" in str(caught.value)
     assert f"`{kind}`" in str(caught.value).replace("int4[]", "integer[]")
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(("name", "written"), [("citext", "`citext`"), ("_citext", "`citext[]`")])
+def test_citext_is_refused_by_name(name, written):
+    """Its extension is not in the package of the server, so the type is given as the catalogue names it."""
+    with pytest.raises(InputError, match="the column `My col` is of the type") as caught:
+        arrow_type("My col", name, -1, "b")
+    assert written in str(caught.value)
+    assert ('lower("My col"::text)' in caught.value.hint) == (name == "citext")
+
+
+@pytest.mark.parametrize("way", ["in the server", "by way of this machine"])
+def test_a_query_that_joins_tables_is_published(patients, tmp_path, way):
+    """A person with two stays is in it twice, and one without any is not: published is what the query finds."""
+    with psycopg.connect(patients) as connection:
+        connection.execute(
+            "CREATE TABLE clinic.wards AS SELECT w AS ward, 'ward ' || w AS name FROM generate_series(0, 1) w;"
+            "CREATE TABLE clinic.stays AS SELECT 1 + i % 150 AS id, i AS stay FROM generate_series(1, 180) i"
+        )
+    query = (
+        "SELECT p.age, p.sex, w.name, s.stay, p.ill FROM clinic.patients p JOIN clinic.wards w USING (ward)"
+        " JOIN clinic.stays s ON s.id = p.id WHERE p.age < 60"
+    )
+    there = way == "in the server"
+    policy = {**POLICY, "quasi": ["age", "name", "stay"], "partition": "deal" if there else "local"}
+    with discreet.read(patients, query=query) as table:
+        place = {"to": patients, "release": "joined"} if there else {"to": tmp_path / "r"}
+        release = discreet.publish(table, policy, **place)
+    assert there == all(resource.hash.startswith("table:") for resource in release.manifest.resources)
+    assert release.verify().ok
+    with psycopg.connect(patients) as connection:
+        shown = connection.execute(f"SELECT age, name, stay FROM ({query}) q ORDER BY stay").fetchall()
+        held = dict(connection.execute(f"SELECT ill, count(*) FROM ({query}) q GROUP BY 1").fetchall())
+    rows = pq.read_table(release.file("qit")).sort_by("stay").to_pylist()
+    assert [(row["age"], row["name"], row["stay"]) for row in rows] == shown
+    found = pq.read_table(release.file("st")).group_by("ill").aggregate([("count", "sum")]).to_pylist()
+    assert {row["ill"]: row["count_sum"] for row in found} == held
+    [answer] = release.ask("SELECT COUNT(*) AS n FROM p WHERE name = 'ward 1'", estimator="even").rows()
+    assert answer["n"] == sum(name == "ward 1" for _, name, _ in shown)
 
 
 def test_infinite_dates_are_refused(database):

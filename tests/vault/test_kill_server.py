@@ -63,7 +63,7 @@ def names(start, rows=NEW):
     return [f"nemo {i}" for i in range(start, start + rows)]
 
 
-def test_append_is_whole_or_nothing_in_a_server(place):
+def test_append_is_whole_or_nothing_in_a_server(place, record_property):
     server, url, _ = place
     chance, there, done = Random(1), names(0, 60), 0  # noqa: S311
 
@@ -86,10 +86,11 @@ def test_append_is_whole_or_nothing_in_a_server(place):
         inspect(url, names=there)
         done += whole
         lasts *= 0.85 if whole else 1.1  # so that kills come early and late, however busy the machine is
-    print(f"append killed {MOMENTS} times: {done} times all of it was there, {MOMENTS - done} times nothing")
+    told = f"append killed {MOMENTS} times: {done} times all of it was there, {MOMENTS - done} times nothing"
+    record_property("told", told)
 
 
-def test_release_is_whole_or_nothing_in_a_server(place):
+def test_release_is_whole_or_nothing_in_a_server(place, record_property):
     server, url, folder = place
     chance, made = Random(2), 0  # noqa: S311
 
@@ -119,4 +120,5 @@ def test_release_is_whole_or_nothing_in_a_server(place):
         made += whole
         lasts *= 0.85 if whole else 1.1
     assert discreet.audit([folder / name for name in left_in(folder)]).ok
-    print(f"release killed {MOMENTS} times: {made} times it was there, {MOMENTS - made} times nothing of it")
+    told = f"release killed {MOMENTS} times: {made} times it was there, {MOMENTS - made} times nothing of it"
+    record_property("told", told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from unittest import mock
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,14 @@ from vault.lot_attacker import Attacker, groups_of
 from vault.steward import inspect, people, policy
 
 APPENDS = 5
+
+
+@pytest.fixture(params=["file", "server"])
+def home(request, tmp_path):
+    """Where a vault is."""
+    if request.param == "file":
+        return tmp_path / "vault"
+    return f"{request.getfixturevalue('one_database')}#v{uuid4().hex}"
 
 
 def grown(place, l, *, start, step, values, top, seed=0):
@@ -98,9 +107,9 @@ def test_a_release_that_was_due_and_not_made_names_nobody(tmp_path):
     assert np.mean(right) < 0.6
 
 
-def test_a_lot_leaves_as_a_whole_or_not_at_all(tmp_path):
+def test_a_lot_leaves_as_a_whole_or_not_at_all(home, tmp_path):
     ills = ["asthmatosis", "bronchobia", "cardiomania"]
-    with Vault.create(tmp_path / "vault", policy(guarantee={"l": 3})) as vault:
+    with Vault.create(home, policy(guarantee={"l": 3})) as vault:
         found = vault.append(people(60, ill=ills * 20))
         assert (found.joined, found.waiting) == (60, 0)
         found = vault.append(people(3, start=100, ill=ills[:1] * 3))  # those who could have left wait for them
@@ -116,13 +125,13 @@ def test_a_lot_leaves_as_a_whole_or_not_at_all(tmp_path):
         vault.append(people(29, start=300))
         with pytest.raises(GuaranteeError, match="29 rows wait to be shown, expected at least 30"):
             vault.release(tmp_path / "2")
-    inspect(tmp_path / "vault")
+    inspect(home)
 
 
-def test_people_without_a_value_leave_with_the_others(tmp_path):
+def test_people_without_a_value_leave_with_the_others(home, tmp_path):
     """A few rows that lack an age once waited alone; now their box says that some ages are missing."""
     few = people(2, start=900, age=pa.nulls(2, pa.int64()), ill=["asthmatosis"] * 2)
-    with Vault.create(tmp_path / "vault", policy()) as vault:
+    with Vault.create(home, policy()) as vault:
         vault.append(people(60))
         vault.append(few)
         release = vault.release(tmp_path / "release")
@@ -132,12 +141,12 @@ def test_people_without_a_value_leave_with_the_others(tmp_path):
     assert len(mixed) >= 3
     assert mixed["age_low"].null_count == 0
     assert verify(release.path).ok
-    inspect(tmp_path / "vault")
+    inspect(home)
 
 
-def test_rows_that_waited_in_an_older_vault_leave_with_the_next_release(tmp_path):
+def test_rows_that_waited_in_an_older_vault_leave_with_the_next_release(home, tmp_path):
     """There, groups could leave while rows of other regions waited."""
-    with Vault.create(tmp_path / "vault", policy()) as vault:
+    with Vault.create(home, policy()) as vault:
         vault.append(people(200))
         vault.release(tmp_path / "1")
         vault.append(people(200, start=1_000))
@@ -153,7 +162,7 @@ def test_rows_that_waited_in_an_older_vault_leave_with_the_next_release(tmp_path
         assert vault.status().pending_groups > 0
         assert vault.release(tmp_path / "2").promise.rows == 400
         assert vault.status().waiting.rows == 0
-    inspect(tmp_path / "vault")
+    inspect(home)
     assert audit([tmp_path / "1", tmp_path / "2"]).ok
 
 

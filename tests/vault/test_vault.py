@@ -8,6 +8,7 @@ import stat
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -24,19 +25,35 @@ from discreet.release.files import digest
 from discreet.vault.store.store import VaultStore
 from vault.steward import ILLS, inspect, left_in, people, policy
 
+SERVERS = {}  # by folder of a test, where its vaults are instead
+BOTH = pytest.mark.parametrize("place", ["file", "server"], indirect=True)
+
 
 @pytest.fixture
-def place(tmp_path):
-    return tmp_path
+def place(tmp_path, request):
+    """A folder; `home` says where its vaults are: in it, or in a server."""
+    if getattr(request, "param", "file") == "server":
+        SERVERS[tmp_path] = f"{request.getfixturevalue('one_database')}#v{uuid4().hex}"
+    yield tmp_path
+    SERVERS.pop(tmp_path, None)
+
+
+def home(folder):
+    """Where the vault is that a folder would hold."""
+    for place, url in SERVERS.items():
+        if folder.is_relative_to(place):
+            return f"{url}_{'_'.join(folder.relative_to(place).parts)}"
+    return folder
 
 
 def vault_of(place, *tables, **changes):
-    vault = Vault.create(place / "vault", policy(**changes))
+    vault = Vault.create(home(place / "vault"), policy(**changes))
     for table in tables:
         vault.append(table)
     return vault
 
 
+@BOTH
 @pytest.mark.parametrize("growth", ["settle", "insert"])
 def test_a_growing_table(place, growth):
     names = []
@@ -58,13 +75,14 @@ def test_a_growing_table(place, growth):
                 assert release.promise.groups == after.groups
                 assert release.promise.partition == "vault"
                 assert vault.status().pending_rows == vault.status().pending_groups == 0
-            inspect(place / "vault", names=names)
+            inspect(home(place / "vault"), names=names)
         releases = [made.path for made in vault.status().releases]
     assert len(releases) > 3
     assert verify(releases[-1]).ok
     assert audit(releases).ok
 
 
+@BOTH
 def test_releases_are_linked(place):
     with vault_of(place, people(100)) as vault:
         first = vault.release(place / "first")
@@ -87,6 +105,7 @@ def test_only_the_owner_can_read(place):
     assert left_in(place) == ["vault"]
 
 
+@BOTH
 def test_sequences_are_drawn_and_not_derived(place):
     """Two vaults of the same policy and rows have nothing in common that their manifests would show."""
     sequences = set()
@@ -122,6 +141,7 @@ def test_it_is_closed_and_opened_again(place):
         assert vault.status().rows == 100
 
 
+@BOTH
 def test_released_boxes_are_those_of_the_groups(place):
     with vault_of(place, people(200), people(100, start=500)) as vault:
         release = vault.release(place / "release")
@@ -147,6 +167,7 @@ def test_released_boxes_are_those_of_the_groups(place):
     assert release.promise.rows == len(rows)
 
 
+@BOTH
 def test_groups_are_numbered_by_what_they_show(place):
     with vault_of(place, *(people(80, start=100 * at) for at in range(5))) as vault:
         vault.release(place / "release")
@@ -155,6 +176,7 @@ def test_groups_are_numbered_by_what_they_show(place):
     assert boxes == sorted(boxes)
 
 
+@BOTH
 def test_rows_that_wait_are_in_no_release(place):
     few = people(2, start=900, age=pa.nulls(2, pa.int64()), town=["Atlantis"] * 2, weight=[123_456.5] * 2)
     with vault_of(place, people(200), few, options={"growth": "insert"}) as vault:
@@ -173,6 +195,7 @@ def test_rows_that_wait_are_in_no_release(place):
         )
 
 
+@BOTH
 def test_nobody_waits_for_ever_unseen(place):
     with vault_of(place, people(200), guarantee={"distinct_l": 4}) as vault:
         vault.release(place / "1")
@@ -197,6 +220,7 @@ def test_nobody_waits_for_ever_unseen(place):
         assert vault.status().advice == "nothing to release: no group has changed"
 
 
+@BOTH
 def test_status_of_an_empty_vault(place):
     with vault_of(place) as vault:
         status = vault.status()
@@ -220,6 +244,7 @@ TYPED = {
 }
 
 
+@BOTH
 @pytest.mark.parametrize("name", TYPED)
 def test_types_are_exact_in_the_release(place, name):
     kind, values = TYPED[name]
@@ -229,7 +254,7 @@ def test_types_are_exact_in_the_release(place, name):
     columns = {"quasi": ["x"], "sensitive": "s", "accept": {"looks": "nobody lives here"}}
     rules = discreet.Policy(**columns, guarantee={"distinct_l": 2}, publication="generalization")
     plain = discreet.publish(table, rules, to=place / "plain", seed=1)
-    with Vault.create(place / "vault", rules) as vault:
+    with Vault.create(home(place / "vault"), rules) as vault:
         vault.append(table)
         release = vault.release(place / "release")
     assert verify(place / "release").ok
@@ -247,17 +272,18 @@ def test_types_are_exact_in_the_release(place, name):
         assert {min(ends - {None}), max(ends - {None})} == {min(present), max(present)}
 
 
+@BOTH
 def test_text_stays_text_in_a_file_of_few_rows(place):
     """Types of a CSV file are guessed, and one row that says 123 looks like a number."""
     (place / "1.csv").write_text("name,age,town,weight,ill\n" + "".join(
         f"n{i},{20 + i},{('Ulm', '12', 'true')[i % 3]},60.5,{('flu', '7', '2020-01-01')[i % 3]}\n" for i in range(9)
     ))  # fmt: skip
     (place / "2.csv").write_text("town,ill,weight,age,name\n8011,7,61.5,33,77\n")
-    with Vault.create(place / "vault", policy()) as vault:
+    with Vault.create(home(place / "vault"), policy()) as vault:
         vault.append(place / "1.csv")
         vault.append(place / "2.csv")
         assert vault.status().rows == 10
-        inspect(place / "vault", names=[*(f"n{i}" for i in range(9)), "77"])
+        inspect(home(place / "vault"), names=[*(f"n{i}" for i in range(9)), "77"])
         (place / "3.csv").write_text("town,ill,weight,age,name\n007,7,61.5,old,78\n")
         with pytest.raises(InputError, match="the column `age` holds"):
             vault.append(place / "3.csv")
@@ -286,6 +312,7 @@ def test_any_sensitive_type(place, kind):
     assert set(shown.to_pylist()) <= set(values.to_pylist())
 
 
+@BOTH
 def test_missing_sensitive_values(place):
     ills = pa.array([None if i % 10 == 0 else ILLS[i % 6] for i in range(100)])
     rows = people(100, ill=ills)
@@ -302,6 +329,7 @@ def test_missing_sensitive_values(place):
     assert verify(place / "release").ok
 
 
+@BOTH
 def test_several_identifiers_and_none(place):
     two = people(50).append_column("ward", pa.array(["a", "b"] * 25))
     with vault_of(place / "a", identifiers=["name", "ward"]) as vault:
@@ -312,9 +340,10 @@ def test_several_identifiers_and_none(place):
         vault.append(people(50))
         vault.append(people(50))
         assert vault.status().rows == 100
-        inspect(place / "b" / "vault")
+        inspect(home(place / "b" / "vault"))
 
 
+@BOTH
 def test_a_column_of_later_rows_may_be_missing_throughout(place):
     with vault_of(place, people(100)) as vault:
         rows = people(20, start=1_000)

@@ -82,6 +82,15 @@ class Session:
             with advised(self.sealed, self.ways, asked):
                 return self.ways.explain(asked)
 
+    def planned(self, sql: str, *, estimator: str | None = None) -> str:
+        """The one query that answers a question; it is refused if it is computed otherwise."""
+        check_known(estimator)
+        with self.sealed.lock:
+            self.sealed.check_open()
+            asked = Asked(sql, self.release.promise, self.matches(), estimator)
+            with advised(self.sealed, self.ways, asked):
+                return self.ways.core.read(asked).planned().sql
+
     def run(self, query: exp.Expr, matches: Matches | None = None) -> pa.Table:
         """Run a query over the tables that questions are answered from, whichever it needs."""
         return self.sealed.run(query, matches)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -24,6 +25,7 @@ from discreet.cli import (
     reproduce,
     show,
     show_release,
+    store,
     vault,
     verify,
 )
@@ -39,7 +41,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(inspect.inspect, init.init, compare.compare, publish.publish, show_release.show, ask.ask),
-    *(learn.learn, draw.draw, verify.verify, move.load, move.dump, audit.audit),
+    *(learn.learn, draw.draw, verify.verify, move.load, move.dump, store.store, audit.audit),
     *(report.report, reproduce.reproduce, demo.demo),
 )
 for command in COMMANDS:
@@ -62,6 +64,21 @@ def _options(
     """Publish tables about people without publishing the people, and still answer questions about them."""
 
 
+def _seen(words: Sequence[str]) -> None:
+    """Warn of a password in a URL: the system shows every user the words of every process."""
+    if not any("postgres" in word for word in words):
+        return
+    from discreet.engines.address import Address
+
+    places = (place for word in words for place in (word, word.partition("=")[2]))
+    if any(found.has_password for place in places if (found := Address.of(place)) is not None):
+        print(
+            "warning: a password in the URL of a command is shown to other users of this machine, in the list of"
+            " processes; leave it out, and give it in PGPASSWORD, ~/.pgpass or a service file",
+            file=sys.stderr,
+        )
+
+
 def main() -> None:
     """Run a command.
 
@@ -72,6 +89,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal that knows only ASCII
     with show.nothing_that_steers():
         try:
+            _seen(sys.argv[1:])
             app()
         except DiscreetError as error:
             show.failure(error, in_json="--json" in sys.argv)

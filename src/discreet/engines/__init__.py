@@ -22,6 +22,7 @@ __all__ = [
     "connect",
     "connect_to",
     "ledger_of",
+    "questions_of",
     "session_in",
     "source_of",
     "spark_at_hand",
@@ -118,6 +119,11 @@ def assigner_of(address: Address) -> ModuleType:
 def ledger_of(address: Address) -> ModuleType:
     """How the server of an address keeps tables that are changed again and again."""
     return _part(address, "ledger")
+
+
+def questions_of(address: Address) -> ModuleType:
+    """How questions are stored with a release in the server of an address."""
+    return _part(address, "questions")
 
 
 def _part(address: Address, name: str) -> ModuleType:  # noqa: ARG001 - there is one kind of server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from discreet.errors import ReleaseError
 
@@ -42,6 +42,15 @@ class Address:
                 "the release in the database is not named", hint="add `--release NAME`, or `#NAME` to the URL"
             )
         return self.release
+
+    @property
+    def has_password(self) -> bool:
+        """Whether a password stands in the URL, where whoever sees the URL sees it."""
+        try:
+            parts = urlsplit(self.url)
+            return bool(parts.password) or "password" in {key for key, _ in parse_qsl(parts.query)}
+        except ValueError:
+            return False
 
     def __repr__(self) -> str:
         return f"<Address {self}>"

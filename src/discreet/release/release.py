@@ -136,6 +136,30 @@ class Release:
         """The SQL that answers a question, to be run by anyone who holds the files."""
         return self.session.explain(question, generalized=generalized, estimator=estimator)
 
+    def store(self, question: str, *, name: str) -> str:
+        """Store a question with a release in a database, to be asked there in psql, DBeaver or Grafana.
+
+        Whoever may read the release may ask it, by a view of that `name` or by the function `ask`, and gets what the
+        estimator `even` gives. What is returned is the SQL that asks it. Only the owner of the release can store.
+        """
+        del question, name
+        raise self._in_no_database()
+
+    def stored(self) -> dict[str, str]:
+        """The questions that are stored with a release in a database, by name."""
+        raise self._in_no_database()
+
+    def forget(self, name: str) -> None:
+        """Take away a question that was stored."""
+        del name
+        raise self._in_no_database()
+
+    def _in_no_database(self) -> ReleaseError:
+        return ReleaseError(
+            "questions are stored with releases in a database, and this one is a folder",
+            hint="put it into a database by `discreet load`; whoever has the folder can ask it anything",
+        )
+
     def plausible(
         self, tables: int = 20, *, model: Name = "learned", progress: Callable[[str], None] = lambda _: None
     ) -> Plausible:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from psycopg import sql
 from pyarrow import csv
 
-from discreet.engines.postgres.dialect import arrow_type, type_in_server
+from discreet.engines.postgres.dialect import MOST_DIGITS, arrow_type, type_in_server
 from discreet.errors import InputError
 from discreet.values.columns import WIDE
 
@@ -62,9 +62,15 @@ def fetched(cursor: psycopg.Cursor[tuple[Any, ...]]) -> pa.Table:
 
 
 def _unbounded(values: list[Any]) -> pa.DataType:
-    """The type of numbers of any length, which the server computes sums in."""
-    whole = all(value is None or (value.is_finite() and value == value.to_integral_value()) for value in values)
-    return WIDE if whole else pa.float64()
+    """The type of numbers of any length, which the server computes with: exact, as long as Arrow can hold them."""
+    there = [value for value in values if value is not None]
+    if not all(value.is_finite() for value in there):
+        return pa.float64()
+    scale = max((-int(value.as_tuple().exponent) for value in there), default=0)
+    digits = scale + max((value.adjusted() + 1 for value in there if value), default=1)
+    if scale <= 0 or all(value == value.to_integral_value() for value in there):
+        return WIDE
+    return pa.decimal128(MOST_DIGITS, scale) if max(digits, scale) <= MOST_DIGITS else pa.float64()
 
 
 def _fitting(column: list[Any], type_: pa.DataType) -> list[Any]:

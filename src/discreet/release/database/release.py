@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.engines import Address, Engine, connect_to, store_of
 from discreet.errors import VerificationError
 from discreet.release.beside import prepared, tables_of
+from discreet.release.database import questions
 from discreet.release.database.files import in_tables, manifest_of, read_out
 from discreet.release.manifest import Manifest
 from discreet.release.release import Release, damaged
@@ -50,6 +51,15 @@ class InDatabase(Release):
     def look(self) -> object:
         """Schemas of releases are not written to: what is asked is one snapshot of each table."""
         return None
+
+    def store(self, question: str, *, name: str) -> str:
+        return questions.store(self, question, name)
+
+    def stored(self) -> dict[str, str]:
+        return questions.stored(self.address)
+
+    def forget(self, name: str) -> None:
+        questions.forget(self.address, name)
 
     @property
     def in_files(self) -> bool:
