@@ -124,13 +124,14 @@ def test_the_order_of_rows_tells_nothing(patients):
 def test_each_row_of_a_value_is_equally_likely_to_take_each_place(patients, value, type_):
     """Of 6 rows of one value that go to 6 groups, how often the first comes to each is as by chance."""
     times, plan = np.zeros(6), (np.array([0]), np.array([0]), np.array([1]))
-    rows = f"SELECT id, {value} AS ill FROM clinic.patients WHERE id <= 6"
+    rows = f"SELECT id, {value} AS ill, ctid AS lies FROM clinic.patients WHERE id <= 6"
     columns = pa.schema([("id", pa.int32()), ("ill", type_)])
     with connected(patients, write=True) as connection:
         for _ in range(150):
             connection.execute("BEGIN")
-            assign(connection, rows, columns, by="ill", missing=False, group="group", plan=plan)
-            [(group,)] = connection.execute('SELECT "group" FROM pg_temp.discreet_assigned WHERE id = 1').fetchall()
+            given_ = {"lies": "lies", "by": "ill", "missing": False, "group": "group", "plan": plan}
+            assign(connection, "clinic", rows, columns, **given_)
+            [(group,)] = connection.execute('SELECT "group" FROM clinic.discreet_assigned WHERE id = 1').fetchall()
             connection.execute("ROLLBACK")
             times[group - 1] += 1
     assert ((times - 25) ** 2).sum() / 25 < 36  # chi-squared, 5 degrees: more than that once in a million
@@ -166,15 +167,15 @@ def test_a_table_that_changes_is_published_as_it_was_at_one_moment(patients):
 def test_what_is_counted_is_what_is_assigned(patients, isolation, monkeypatch):
     """Rows change once values are counted: that moment is not seen, unless the transaction were READ COMMITTED."""
     before = "SELECT age, sex, seen FROM {} ORDER BY 1, 2, 3"
-    was, inner = rows_of(patients, before.format("clinic.patients")), in_server.by_partition
+    was, inner = rows_of(patients, before.format("clinic.patients")), in_server.draft
 
-    def planned(prepared):
+    def planned(*given):
         with psycopg.connect(patients) as connection:
             connection.execute(CHANGE)
-        return inner(prepared)
+        return inner(*given)
 
     monkeypatch.setattr(store, "ISOLATION", isolation)
-    monkeypatch.setattr(in_server, "by_partition", planned)
+    monkeypatch.setattr(in_server, "draft", planned)
     if isolation == "READ COMMITTED":
         with pytest.raises(InternalError, match="as planned"):
             published(patients, WAYS["deal"])
@@ -246,7 +247,7 @@ def test_a_query_with_chance_is_drawn_once(patients):
 @pytest.mark.parametrize(
     "more",
     [
-        {"policy": {"partition": "local"}},
+        {"policy": {"partition": "mixed", "options": {"cells": 2}}},
         {"seed": 1},
         {"policy": {"harmless": ["ill 0"]}},
         {"policy": {"guarantee": {"l": 3, "beta": 4}}},

@@ -48,6 +48,7 @@ class Link:
     other: str
     others: Sequence[str]
     unique: bool
+    last: int | None = None  # of columns that hold every number from 1 to it, and no other
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,11 @@ def _link(run: Callable[..., None], schema: str, link: Link) -> None:
         run("ALTER TABLE {} ADD PRIMARY KEY ({})", other, there)
     else:
         keys = Identifier(schema, f"{KEYS}{link.other}")
-        run("CREATE TABLE IF NOT EXISTS {} AS SELECT DISTINCT {} FROM {}", keys, there, other)
+        if link.last is None:
+            run("CREATE TABLE IF NOT EXISTS {} AS SELECT DISTINCT {} FROM {}", keys, there, other)
+        else:
+            every = SQL("generate_series(1, {})").format(Literal(link.last))
+            run("CREATE TABLE IF NOT EXISTS {} AS SELECT {} AS {}", keys, every, there)
         run("ALTER TABLE {} ADD PRIMARY KEY ({})", keys, there)
         run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", other, there, keys)
         other = keys
