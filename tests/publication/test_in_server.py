@@ -1,5 +1,6 @@
 """Tables that are published where they are: no row leaves the server, and what is planned is what is assigned."""
 
+from collections import Counter
 from threading import Event, Thread
 
 import numpy as np
@@ -18,6 +19,7 @@ from discreet.engines.postgres.engine import connected
 from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalError
 from discreet.partition.histogram.runs import Runs
 from discreet.publication import in_server
+from discreet.release.beside import signatures
 from discreet.release.database import tables
 from discreet.table import database as table_database
 from discreet.table.read import counted
@@ -81,6 +83,99 @@ def test_assigned_rows_are_the_planned(patients, way, publication):
     assert sorted(found) == sorted(rows_of(patients, true))
 
 
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+@pytest.mark.parametrize("rows", ["table", "query", "withhold"])
+def test_groups_that_were_formed_of_rows_are_those_of_the_release(patients, publication, rows, monkeypatch):
+    """Partitions that look at rows read them, and send groups back: every row is in the group that it was given."""
+    formed, inner = [], in_server.draft
+    if rows == "withhold":
+        with psycopg.connect(patients) as connection:
+            connection.execute("UPDATE clinic.patients SET pay = NULL WHERE id % 50 = 0")
+    source_ = {"query": "SELECT * FROM clinic.patients LIMIT 588"} if rows == "query" else {"table": "clinic.patients"}
+    policy = {"sensitive": "pay", "guarantee": {"l": 4}, "partition": "local", "identifiers": ["id"]}
+
+    def drafted(*given_):
+        found = inner(*given_)
+        columns = [found.table.codes(name, present="pay") for name in (*POLICY["quasi"], "pay")]
+        formed.extend(zip(*(each.decode(each.codes).to_pylist() for each in columns), found.groups + 1, strict=True))
+        return found
+
+    monkeypatch.setattr(in_server, "draft", drafted)
+    with discreet.read(patients, **source_) as table:
+        more = {"publication": publication, "missing_sensitive": "withhold"}
+        release = discreet.publish(table, {**POLICY, **policy, **more}, to=patients, release="made")
+    assert all(resource.hash.startswith("table:") for resource in release.manifest.resources)
+    assert release.verify().ok
+    assert (release.promise.rows, release.withheld) == (len(formed), 12 if rows == "withhold" else 0)
+    if publication == "anatomy":
+        shown, held = "made.qit", 'SELECT "group", pay, count FROM made.st'
+    else:
+        shown = "(SELECT * FROM made.permuted JOIN made.mapping USING (row)) AS rows"
+        held = f'SELECT "group", pay, count(*) FROM {shown} GROUP BY 1, 2'
+    quasi = Counter(rows_of(patients, f'SELECT age, sex, seen, "group" FROM {shown}'))
+    assert quasi == Counter((*row[:3], row[4]) for row in formed)
+    values = Counter((int(row[4]), row[3]) for row in formed)
+    assert {(group, value): n for group, value, n in rows_of(patients, held)} == values
+
+
+def test_identifiers_that_repeat_are_refused_where_rows_are_read(patients):
+    with psycopg.connect(patients) as connection:
+        connection.execute("UPDATE clinic.patients SET id = 1 WHERE id = 2")
+    with pytest.raises(InputError, match="repeats"):
+        published(patients, {**BY_VALUE, "partition": "local", "identifiers": ["id"]})
+
+
+def test_rows_that_two_tables_hold_at_one_place_are_told_apart(patients):
+    """Of a table that has parts, rows are no more known by where they lie."""
+    with psycopg.connect(patients) as connection:
+        connection.execute("CREATE TABLE clinic.others () INHERITS (clinic.patients)")
+        connection.execute("INSERT INTO clinic.others SELECT * FROM ONLY clinic.patients")
+    for partition in ("deal", "local"):
+        with published(patients, {**BY_VALUE, "partition": partition}, partition) as release:
+            assert (release.promise.rows, release.verify().ok) == (1200, True)
+
+
+def test_a_group_that_went_to_another_row_is_found(patients, monkeypatch):
+    """What comes back is held against what was formed, value by value."""
+    inner = in_server._told
+
+    def moved(*given_):
+        found = inner(*given_)
+        return found.set_column(1, "group", pa.array(np.roll(found.column("group").to_numpy(), 1)))
+
+    monkeypatch.setattr(in_server, "_told", moved)
+    with pytest.raises(InternalError, match="as planned"):
+        published(patients, {**BY_VALUE, "partition": "local"})
+    assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [[[("a", 1), ("b", 2)], [("b", 1), ("a", 2)]] * 400, [[("a", 1), ("b", 1), (None, i + 1)] for i in range(900)]],
+    ids=["alike", "each its own"],
+)
+def test_signatures_that_are_known_are_those_of_the_server(patients, groups):
+    """The tables beside a release are the same, up to the numbers of signatures, whoever makes them."""
+    rows = [(i + 1, *entry) for i, group in enumerate(groups) for entry in sorted(group, key=str)]
+    rows.sort(key=lambda row: (row[0], row[1] is None, row[1]))
+    columns = zip(*rows, strict=True)
+    types = (pa.int32(), pa.string(), pa.int32())
+    held = pa.table(
+        [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)], names=["grp", "value", "n"]
+    )
+    found = signatures(held)
+    own = dict(zip(*(found["signatures"].column(name).to_pylist() for name in ("grp", "signature")), strict=True))
+    entries = {}
+    for each in found["signature_values"].to_pylist():
+        entries.setdefault(each["signature"], []).append((each["value"], each["n"], each["below"]))
+    assert len(entries) == (2 if len(groups) == 800 else 900)
+    for i, group in enumerate(groups):
+        kept = entries[own[i + 1]]
+        assert sorted((value, n) for value, n, _ in kept if value) == sorted(entry for entry in group if entry[0])
+        assert [below for _, _, below in kept] == np.cumsum([0, *(n for _, n, _ in kept)])[:-1].tolist()
+    assert found["signatures"].column("size").to_pylist() == [sum(n for _, n in group) for group in groups]
+
+
 def test_no_row_leaves_the_server(patients, monkeypatch):
     """All rows that are sent are counts and different values; none has two columns of the table but for a count."""
     sent, inner = [], files.copied_out
@@ -103,8 +198,9 @@ def test_no_row_leaves_the_server(patients, monkeypatch):
     assert max(len(rows) for rows in sent if rows.column_names == ["c0", "c1", "n"]) == 50 * 11
 
 
-def test_nothing_of_the_private_table_is_left(patients):
-    published(patients, WAYS["deal"])
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_nothing_of_the_private_table_is_left(patients, partition):
+    published(patients, {**BY_VALUE, "partition": partition})
     left = "SELECT relname::text FROM pg_class WHERE relname LIKE 'discreet%' AND relnamespace <> 'made'::regnamespace"
     assert rows_of(patients, left) == []
     columns = rows_of(patients, "SELECT DISTINCT attname::text FROM pg_stats WHERE schemaname = 'made'")
@@ -153,9 +249,9 @@ def test_a_table_that_changes_is_published_as_it_was_at_one_moment(patients):
     thread = Thread(target=change, daemon=True)
     thread.start()
     try:
-        for turn in range(3):
+        for turn, partition in enumerate(("deal", "local", "deal", "local")):
             before = len(changes)
-            published(patients, WAYS["deal"], f"r{turn}").close()
+            published(patients, {**BY_VALUE, "partition": partition}, f"r{turn}").close()
             assert len(rows_of(patients, f"SELECT DISTINCT age / 100 FROM r{turn}.qit")) == 1
             assert len(changes) > before
     finally:
@@ -185,8 +281,9 @@ def test_what_is_counted_is_what_is_assigned(patients, isolation, monkeypatch):
         assert rows_of(patients, before.format("clinic.patients")) != was
 
 
-def test_what_the_role_does_not_see_is_not_published(patients, server):
-    role, name = "ward_in_server", patients.rsplit("/", 1)[1]
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_what_the_role_does_not_see_is_not_published(patients, server, partition):
+    role, name = f"ward_for_{partition}", patients.rsplit("/", 1)[1]
     server.run(
         f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'",
         f"GRANT USAGE ON SCHEMA clinic TO {role}",
@@ -196,7 +293,7 @@ def test_what_the_role_does_not_see_is_not_published(patients, server):
         f"CREATE POLICY own ON clinic.patients FOR SELECT TO {role} USING (ward = 1)",
         database=name,
     )
-    release = published(patients.replace("postgres:", f"{role}:", 1), WAYS["deal"])
+    release = published(patients.replace("postgres:", f"{role}:", 1), {**BY_VALUE, "partition": partition})
     assert release.manifest.resources[0].hash.startswith("table:")
     assert release.promise.rows == 300
     assert rows_of(patients, "SELECT count(*) FROM made.qit JOIN clinic.patients USING (age) WHERE ward = 0") == [(0,)]
@@ -208,10 +305,11 @@ WRITING = """
 """
 
 
+@pytest.mark.parametrize("partition", ["deal", "local"])
 @pytest.mark.parametrize("by", ["view", "policy"])
-def test_functions_of_what_is_read_write_nothing(patients, server, by):
+def test_functions_of_what_is_read_write_nothing(patients, server, by, partition):
     """They run with the rights of whoever publishes, in a transaction that writes."""
-    role, name = f"reader_{by}", patients.rsplit("/", 1)[1]
+    role, name = f"reader_{by}_{partition}", patients.rsplit("/", 1)[1]
     server.run(
         f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'",
         f"GRANT CREATE, TEMPORARY ON DATABASE {name} TO {role}",
@@ -231,7 +329,7 @@ def test_functions_of_what_is_read_write_nothing(patients, server, by):
         f"GRANT SELECT ON clinic.patients TO {role}",
         database=name,
     )
-    release = published(patients.replace("postgres:", f"{role}:", 1), WAYS["deal"])
+    release = published(patients.replace("postgres:", f"{role}:", 1), {**BY_VALUE, "partition": partition})
     assert release.manifest.resources[0].hash.startswith("table:")
     assert rows_of(patients, "SELECT to_regclass('clinic.written')") == [(None,)]
 
