@@ -19,7 +19,6 @@ from discreet.engines.postgres.engine import connected
 from discreet.errors import DiscreetError, GuaranteeError, InputError, InternalError
 from discreet.partition.histogram.runs import Runs
 from discreet.publication import in_server
-from discreet.release.beside import signatures
 from discreet.release.database import tables
 from discreet.table import database as table_database
 from discreet.table.read import counted
@@ -118,6 +117,15 @@ def test_groups_that_were_formed_of_rows_are_those_of_the_release(patients, publ
     assert {(group, value): n for group, value, n in rows_of(patients, held)} == values
 
 
+def test_rows_that_a_partition_leaves_out_are_told_as_suppressed(patients):
+    policy = {**BY_VALUE, "partition": "full_domain", "options": {"suppression": 0.2}, "guarantee": {"k": 4}}
+    policy |= {"ordered": POLICY["quasi"]}
+    with published(patients, policy, "made") as release:
+        assert release.promise.rows + release.suppressed == 600
+        assert release.suppressed > 0
+        assert rows_of(patients, "SELECT count(*) FROM made.qit") == [(release.promise.rows,)]
+
+
 def test_identifiers_that_repeat_are_refused_where_rows_are_read(patients):
     with psycopg.connect(patients) as connection:
         connection.execute("UPDATE clinic.patients SET id = 1 WHERE id = 2")
@@ -147,33 +155,6 @@ def test_a_group_that_went_to_another_row_is_found(patients, monkeypatch):
     with pytest.raises(InternalError, match="as planned"):
         published(patients, {**BY_VALUE, "partition": "local"})
     assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [[[("a", 1), ("b", 2)], [("b", 1), ("a", 2)]] * 400, [[("a", 1), ("b", 1), (None, i + 1)] for i in range(900)]],
-    ids=["alike", "each its own"],
-)
-def test_signatures_that_are_known_are_those_of_the_server(patients, groups):
-    """The tables beside a release are the same, up to the numbers of signatures, whoever makes them."""
-    rows = [(i + 1, *entry) for i, group in enumerate(groups) for entry in sorted(group, key=str)]
-    rows.sort(key=lambda row: (row[0], row[1] is None, row[1]))
-    columns = zip(*rows, strict=True)
-    types = (pa.int32(), pa.string(), pa.int32())
-    held = pa.table(
-        [pa.array(column, type_) for column, type_ in zip(columns, types, strict=True)], names=["grp", "value", "n"]
-    )
-    found = signatures(held)
-    own = dict(zip(*(found["signatures"].column(name).to_pylist() for name in ("grp", "signature")), strict=True))
-    entries = {}
-    for each in found["signature_values"].to_pylist():
-        entries.setdefault(each["signature"], []).append((each["value"], each["n"], each["below"]))
-    assert len(entries) == (2 if len(groups) == 800 else 900)
-    for i, group in enumerate(groups):
-        kept = entries[own[i + 1]]
-        assert sorted((value, n) for value, n, _ in kept if value) == sorted(entry for entry in group if entry[0])
-        assert [below for _, _, below in kept] == np.cumsum([0, *(n for _, n, _ in kept)])[:-1].tolist()
-    assert found["signatures"].column("size").to_pylist() == [sum(n for _, n in group) for group in groups]
 
 
 def test_no_row_leaves_the_server(patients, monkeypatch):
