@@ -14,7 +14,7 @@ SPARK := tests/spark tests/answer tests/laws/test_engines.py tests/engines
 # What Numba compiles, kept between runs.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.cache/numba
 
-.PHONY: demo fast test long coverage ready warm java lint bench bench-estimates bench-large bench-peers docs docs-sessions docs-sixty lowest wheel clean
+.PHONY: demo fast test long coverage ready warm java lint bench bench-estimates bench-large bench-peers bench-postgres docs docs-sessions docs-sixty lowest wheel clean
 
 demo: $(STAMP)run
 	$(BIN)/discreet demo
@@ -84,6 +84,10 @@ bench-estimates: $(STAMP)bench
 # discreet beside anonypy and, if DISCREET_ARX names its jar or a checkout, ARX; pycanon counts again.
 bench-peers: $(STAMP)test $(STAMP)bench
 	$(BIN)/python bench/peers/compare.py
+
+# A server of its own, a million rows, and 20 analysts for a minute.
+bench-postgres: $(STAMP)test $(STAMP)bench
+	$(BIN)/python bench/postgres.py
 
 bench-large: $(STAMP)bench
 	$(BIN)/python bench/large.py

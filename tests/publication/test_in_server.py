@@ -1,5 +1,6 @@
 """Tables that are published where they are: no row leaves the server, and what is planned is what is assigned."""
 
+from collections import Counter
 from threading import Event, Thread
 
 import numpy as np
@@ -81,6 +82,81 @@ def test_assigned_rows_are_the_planned(patients, way, publication):
     assert sorted(found) == sorted(rows_of(patients, true))
 
 
+@pytest.mark.parametrize("publication", ["anatomy", "permutation"])
+@pytest.mark.parametrize("rows", ["table", "query", "withhold"])
+def test_groups_that_were_formed_of_rows_are_those_of_the_release(patients, publication, rows, monkeypatch):
+    """Partitions that look at rows read them, and send groups back: every row is in the group that it was given."""
+    formed, inner = [], in_server.draft
+    if rows == "withhold":
+        with psycopg.connect(patients) as connection:
+            connection.execute("UPDATE clinic.patients SET pay = NULL WHERE id % 50 = 0")
+    source_ = {"query": "SELECT * FROM clinic.patients LIMIT 588"} if rows == "query" else {"table": "clinic.patients"}
+    policy = {"sensitive": "pay", "guarantee": {"l": 4}, "partition": "local", "identifiers": ["id"]}
+
+    def drafted(*given_):
+        found = inner(*given_)
+        columns = [found.table.codes(name, present="pay") for name in (*POLICY["quasi"], "pay")]
+        formed.extend(zip(*(each.decode(each.codes).to_pylist() for each in columns), found.groups + 1, strict=True))
+        return found
+
+    monkeypatch.setattr(in_server, "draft", drafted)
+    with discreet.read(patients, **source_) as table:
+        more = {"publication": publication, "missing_sensitive": "withhold"}
+        release = discreet.publish(table, {**POLICY, **policy, **more}, to=patients, release="made")
+    assert all(resource.hash.startswith("table:") for resource in release.manifest.resources)
+    assert release.verify().ok
+    assert (release.promise.rows, release.withheld) == (len(formed), 12 if rows == "withhold" else 0)
+    if publication == "anatomy":
+        shown, held = "made.qit", 'SELECT "group", pay, count FROM made.st'
+    else:
+        shown = "(SELECT * FROM made.permuted JOIN made.mapping USING (row)) AS rows"
+        held = f'SELECT "group", pay, count(*) FROM {shown} GROUP BY 1, 2'
+    quasi = Counter(rows_of(patients, f'SELECT age, sex, seen, "group" FROM {shown}'))
+    assert quasi == Counter((*row[:3], row[4]) for row in formed)
+    values = Counter((int(row[4]), row[3]) for row in formed)
+    assert {(group, value): n for group, value, n in rows_of(patients, held)} == values
+
+
+def test_rows_that_a_partition_leaves_out_are_told_as_suppressed(patients):
+    policy = {**BY_VALUE, "partition": "full_domain", "options": {"suppression": 0.2}, "guarantee": {"k": 4}}
+    policy |= {"ordered": POLICY["quasi"]}
+    with published(patients, policy, "made") as release:
+        assert release.promise.rows + release.suppressed == 600
+        assert release.suppressed > 0
+        assert rows_of(patients, "SELECT count(*) FROM made.qit") == [(release.promise.rows,)]
+
+
+def test_identifiers_that_repeat_are_refused_where_rows_are_read(patients):
+    with psycopg.connect(patients) as connection:
+        connection.execute("UPDATE clinic.patients SET id = 1 WHERE id = 2")
+    with pytest.raises(InputError, match="repeats"):
+        published(patients, {**BY_VALUE, "partition": "local", "identifiers": ["id"]})
+
+
+def test_rows_that_two_tables_hold_at_one_place_are_told_apart(patients):
+    """Of a table that has parts, rows are no more known by where they lie."""
+    with psycopg.connect(patients) as connection:
+        connection.execute("CREATE TABLE clinic.others () INHERITS (clinic.patients)")
+        connection.execute("INSERT INTO clinic.others SELECT * FROM ONLY clinic.patients")
+    for partition in ("deal", "local"):
+        with published(patients, {**BY_VALUE, "partition": partition}, partition) as release:
+            assert (release.promise.rows, release.verify().ok) == (1200, True)
+
+
+def test_a_group_that_went_to_another_row_is_found(patients, monkeypatch):
+    """What comes back is held against what was formed, value by value."""
+    inner = in_server._told
+
+    def moved(*given_):
+        found = inner(*given_)
+        return found.set_column(1, "group", pa.array(np.roll(found.column("group").to_numpy(), 1)))
+
+    monkeypatch.setattr(in_server, "_told", moved)
+    with pytest.raises(InternalError, match="as planned"):
+        published(patients, {**BY_VALUE, "partition": "local"})
+    assert rows_of(patients, "SELECT nspname::text FROM pg_namespace WHERE nspname = 'made'") == []
+
+
 def test_no_row_leaves_the_server(patients, monkeypatch):
     """All rows that are sent are counts and different values; none has two columns of the table but for a count."""
     sent, inner = [], files.copied_out
@@ -103,8 +179,9 @@ def test_no_row_leaves_the_server(patients, monkeypatch):
     assert max(len(rows) for rows in sent if rows.column_names == ["c0", "c1", "n"]) == 50 * 11
 
 
-def test_nothing_of_the_private_table_is_left(patients):
-    published(patients, WAYS["deal"])
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_nothing_of_the_private_table_is_left(patients, partition):
+    published(patients, {**BY_VALUE, "partition": partition})
     left = "SELECT relname::text FROM pg_class WHERE relname LIKE 'discreet%' AND relnamespace <> 'made'::regnamespace"
     assert rows_of(patients, left) == []
     columns = rows_of(patients, "SELECT DISTINCT attname::text FROM pg_stats WHERE schemaname = 'made'")
@@ -124,13 +201,14 @@ def test_the_order_of_rows_tells_nothing(patients):
 def test_each_row_of_a_value_is_equally_likely_to_take_each_place(patients, value, type_):
     """Of 6 rows of one value that go to 6 groups, how often the first comes to each is as by chance."""
     times, plan = np.zeros(6), (np.array([0]), np.array([0]), np.array([1]))
-    rows = f"SELECT id, {value} AS ill FROM clinic.patients WHERE id <= 6"
+    rows = f"SELECT id, {value} AS ill, ctid AS lies FROM clinic.patients WHERE id <= 6"
     columns = pa.schema([("id", pa.int32()), ("ill", type_)])
     with connected(patients, write=True) as connection:
         for _ in range(150):
             connection.execute("BEGIN")
-            assign(connection, rows, columns, by="ill", missing=False, group="group", plan=plan)
-            [(group,)] = connection.execute('SELECT "group" FROM pg_temp.discreet_assigned WHERE id = 1').fetchall()
+            given_ = {"lies": "lies", "by": "ill", "missing": False, "group": "group", "plan": plan}
+            assign(connection, "clinic", rows, columns, **given_)
+            [(group,)] = connection.execute('SELECT "group" FROM clinic.discreet_assigned WHERE id = 1').fetchall()
             connection.execute("ROLLBACK")
             times[group - 1] += 1
     assert ((times - 25) ** 2).sum() / 25 < 36  # chi-squared, 5 degrees: more than that once in a million
@@ -152,9 +230,9 @@ def test_a_table_that_changes_is_published_as_it_was_at_one_moment(patients):
     thread = Thread(target=change, daemon=True)
     thread.start()
     try:
-        for turn in range(3):
+        for turn, partition in enumerate(("deal", "local", "deal", "local")):
             before = len(changes)
-            published(patients, WAYS["deal"], f"r{turn}").close()
+            published(patients, {**BY_VALUE, "partition": partition}, f"r{turn}").close()
             assert len(rows_of(patients, f"SELECT DISTINCT age / 100 FROM r{turn}.qit")) == 1
             assert len(changes) > before
     finally:
@@ -166,15 +244,15 @@ def test_a_table_that_changes_is_published_as_it_was_at_one_moment(patients):
 def test_what_is_counted_is_what_is_assigned(patients, isolation, monkeypatch):
     """Rows change once values are counted: that moment is not seen, unless the transaction were READ COMMITTED."""
     before = "SELECT age, sex, seen FROM {} ORDER BY 1, 2, 3"
-    was, inner = rows_of(patients, before.format("clinic.patients")), in_server.by_partition
+    was, inner = rows_of(patients, before.format("clinic.patients")), in_server.draft
 
-    def planned(prepared):
+    def planned(*given):
         with psycopg.connect(patients) as connection:
             connection.execute(CHANGE)
-        return inner(prepared)
+        return inner(*given)
 
     monkeypatch.setattr(store, "ISOLATION", isolation)
-    monkeypatch.setattr(in_server, "by_partition", planned)
+    monkeypatch.setattr(in_server, "draft", planned)
     if isolation == "READ COMMITTED":
         with pytest.raises(InternalError, match="as planned"):
             published(patients, WAYS["deal"])
@@ -184,8 +262,9 @@ def test_what_is_counted_is_what_is_assigned(patients, isolation, monkeypatch):
         assert rows_of(patients, before.format("clinic.patients")) != was
 
 
-def test_what_the_role_does_not_see_is_not_published(patients, server):
-    role, name = "ward_in_server", patients.rsplit("/", 1)[1]
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_what_the_role_does_not_see_is_not_published(patients, server, partition):
+    role, name = f"ward_for_{partition}", patients.rsplit("/", 1)[1]
     server.run(
         f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'",
         f"GRANT USAGE ON SCHEMA clinic TO {role}",
@@ -195,7 +274,7 @@ def test_what_the_role_does_not_see_is_not_published(patients, server):
         f"CREATE POLICY own ON clinic.patients FOR SELECT TO {role} USING (ward = 1)",
         database=name,
     )
-    release = published(patients.replace("postgres:", f"{role}:", 1), WAYS["deal"])
+    release = published(patients.replace("postgres:", f"{role}:", 1), {**BY_VALUE, "partition": partition})
     assert release.manifest.resources[0].hash.startswith("table:")
     assert release.promise.rows == 300
     assert rows_of(patients, "SELECT count(*) FROM made.qit JOIN clinic.patients USING (age) WHERE ward = 0") == [(0,)]
@@ -207,10 +286,11 @@ WRITING = """
 """
 
 
+@pytest.mark.parametrize("partition", ["deal", "local"])
 @pytest.mark.parametrize("by", ["view", "policy"])
-def test_functions_of_what_is_read_write_nothing(patients, server, by):
+def test_functions_of_what_is_read_write_nothing(patients, server, by, partition):
     """They run with the rights of whoever publishes, in a transaction that writes."""
-    role, name = f"reader_{by}", patients.rsplit("/", 1)[1]
+    role, name = f"reader_{by}_{partition}", patients.rsplit("/", 1)[1]
     server.run(
         f"CREATE ROLE {role} LOGIN PASSWORD 'correct horse'",
         f"GRANT CREATE, TEMPORARY ON DATABASE {name} TO {role}",
@@ -230,7 +310,7 @@ def test_functions_of_what_is_read_write_nothing(patients, server, by):
         f"GRANT SELECT ON clinic.patients TO {role}",
         database=name,
     )
-    release = published(patients.replace("postgres:", f"{role}:", 1), WAYS["deal"])
+    release = published(patients.replace("postgres:", f"{role}:", 1), {**BY_VALUE, "partition": partition})
     assert release.manifest.resources[0].hash.startswith("table:")
     assert rows_of(patients, "SELECT to_regclass('clinic.written')") == [(None,)]
 
@@ -246,7 +326,7 @@ def test_a_query_with_chance_is_drawn_once(patients):
 @pytest.mark.parametrize(
     "more",
     [
-        {"policy": {"partition": "local"}},
+        {"policy": {"partition": "mixed", "options": {"cells": 2}}},
         {"seed": 1},
         {"policy": {"harmless": ["ill 0"]}},
         {"policy": {"guarantee": {"l": 3, "beta": 4}}},

@@ -31,7 +31,7 @@ def own_server():
         server.stop()
 
 
-@pytest.mark.parametrize("way", ["load", "publish"])
+@pytest.mark.parametrize("way", ["load", "deal", "local"])
 def test_a_release_is_whole_or_nothing(own_server, people, tmp_path, way, record_property):
     act = ACTS[way](own_server, people, tmp_path)
     start = monotonic()
@@ -65,19 +65,23 @@ def _loading(server, people, folder):
     return lambda name: discreet.load(made, server.url(), name=name).close()
 
 
-def _publishing(server, people, folder):
+def _publishing(server, people, partition):
     with psycopg.connect(server.url(), autocommit=True) as connection:
         connection.execute(SQL("CREATE TABLE people ({})").format(columns_of(people.schema)))
         copied_in(connection, Identifier("people"), people)
 
     def publish(name):
         with discreet.read(server.url(), table="people") as table:
-            discreet.publish(table, {**POLICY, "partition": "deal"}, to=server.url(), release=name).close()
+            discreet.publish(table, {**POLICY, "partition": partition}, to=server.url(), release=name).close()
 
     return publish
 
 
-ACTS = {"load": _loading, "publish": _publishing}
+ACTS = {
+    "load": _loading,
+    "deal": lambda server, people, _: _publishing(server, people, "deal"),
+    "local": lambda server, people, _: _publishing(server, people, "local"),
+}
 
 
 def _outcome(act, name):

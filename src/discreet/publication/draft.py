@@ -124,7 +124,7 @@ class Draft:
         columns = [exp.column(name, quoted=True) for name in (*names, self.group, *(also or {}))]
         query = self._grouped(names, beside)
         try:
-            engine.load(beside, pa.table({self.group: self._numbers()}), keep=False)
+            engine.load(beside, pa.table({self.group: self.numbers()}), keep=False)
             engine.load(counts, self.counts(), keep=False)
             self._check_order(beside, counts)
             if also:
@@ -143,7 +143,7 @@ class Draft:
             return query
         return exp.select("*").from_(query.subquery("all rows")).where(exp.column(self.group, quoted=True) > 0)
 
-    def _numbers(self) -> npt.NDArray[np.int32]:
+    def numbers(self) -> npt.NDArray[np.int32]:
         """The group of every row of the table, 0 for those that are left out."""
         if self.kept is None:
             return self.groups + np.int32(1)

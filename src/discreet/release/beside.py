@@ -8,25 +8,33 @@ these are, and of nothing else.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 from sqlglot import exp
 
 from discreet.engines import session_in
 from discreet.errors import VerificationError
 from discreet.release.layouts import layout_of
 from discreet.release.manifest import Manifest
+from discreet.values.codes import encode
 
 if TYPE_CHECKING:
     from discreet.engines.postgres import Postgres
     from discreet.engines.postgres.store import Stored
 
+Ints: TypeAlias = npt.NDArray[np.int32]
 BESIDE = {"signatures": "discreet_signatures", "signature_values": "discreet_signature_values"}
 KEPT = {"signature_arrays": "discreet_signature_arrays", "signature_sums": "discreet_signature_sums"}
 
 
-def prepare(connection: Any, schema: str, manifest: Manifest) -> None:
-    """Lay down beside the tables what every question would compute of them anew: groups with the same values."""
+def prepare(connection: Any, schema: str, manifest: Manifest, held: pa.Table | None = None) -> None:
+    """Lay down beside the tables what every question would compute of them anew: groups with the same values.
+
+    Of the rows of `st`, where these are `held` here, ordered by group and value, or of the tables.
+    """
     from discreet.answer.plan.base_tables import base, describe, made_of
     from discreet.answer.plan.kept import looked_up, made
     from discreet.answer.plan.sql import piece
@@ -36,16 +44,22 @@ def prepare(connection: Any, schema: str, manifest: Manifest) -> None:
     if promise.sensitive is None or not {"qit", "st"} <= relations.keys():
         return
     engine = session_in(connection, tables_of(schema, manifest))
-    for name, relation in relations.items():
-        engine.load(name, relation.query, keep=relation.keep)
-    statistics = describe(engine, relations, promise)
-    for name, relation in made_of(statistics).items():
-        if name in BESIDE:
-            engine.create(schema, BESIDE[name], relation.query)
-        else:
-            engine.keep(name, relation.query)
+    if held is not None:
+        for name, rows in signatures(held).items():
+            engine.put(schema, BESIDE[name], rows)
+        of_values = held.schema.field(1).type
+    else:
+        for name, relation in relations.items():
+            engine.load(name, relation.query, keep=relation.keep)
+        statistics = describe(engine, relations, promise)
+        for name, relation in made_of(statistics).items():
+            if name in BESIDE:
+                engine.create(schema, BESIDE[name], relation.query)
+            else:
+                engine.keep(name, relation.query)
+        of_values = statistics.types[promise.sensitive]
     engine = _session(connection, schema, manifest, BESIDE.values())
-    queries = made(engine, statistics.types[promise.sensitive])
+    queries = made(engine, of_values)
     for name, query in queries.items():
         engine.create(schema, KEPT[name], query)
     if queries:
@@ -53,6 +67,50 @@ def prepare(connection: Any, schema: str, manifest: Manifest) -> None:
         tables = {KEPT[name]: "signature" for name in queries} if kept.own else {BESIDE["signatures"]: "grp"}
         for table, group in tables.items():
             engine.count(schema, table, piece(kept.first(group)))
+
+
+def signatures(held: pa.Table) -> dict[str, pa.Table]:
+    """What `made_of` has queries for, of groups, their values in order, and how many rows hold each.
+
+    Which groups have the same values is found exactly, by comparing all of them. Cost: a sort of the groups.
+    """
+    from discreet.answer.plan.base_tables import ALIKE, LOOKED_AT, SAMPLE
+
+    groups, times = (held.column(i).to_numpy().astype(np.int32) for i in (0, 2))
+    starts = np.flatnonzero(np.diff(groups, prepend=0))
+    own, sizes = groups[starts], np.add.reduceat(times, starts)
+    looked_at = min(own.size, SAMPLE)
+    alike = looked_at * int(sizes.sum()) <= LOOKED_AT * own.size
+    numbers = own
+    if alike:
+        found = _same(encode(held.column(1)).codes, times, starts)
+        alike = looked_at >= ALIKE * np.unique(found[:looked_at]).size
+        numbers = found if alike else own
+    first = np.zeros(own.size, np.bool_)
+    first[np.unique(numbers, return_index=True)[1]] = True
+    widths = np.diff(starts, append=groups.size)
+    shown, of_entries = np.repeat(first, widths), np.repeat(numbers, widths)
+    below = np.cumsum(times, dtype=np.int64) - times
+    below -= np.repeat(below[starts], widths)
+    columns = {"signature": of_entries, "value": held.column(1), "n": times, "below": below.astype(np.int32)}
+    return {
+        "signatures": pa.table({"grp": own, "size": sizes.astype(np.int32), "signature": numbers}),
+        "signature_values": pa.table(columns).filter(pa.array(shown)),
+    }
+
+
+def _same(codes: npt.NDArray[np.int32], times: npt.NDArray[np.int32], starts: npt.NDArray[np.int64]) -> Ints:
+    """A number of every group from 1, the same where groups hold the same values equally often."""
+    numbers, last, widths = np.empty(starts.size, np.int32), 1, np.diff(starts, append=codes.size)
+    for width in np.unique(widths):
+        of_width = np.flatnonzero(widths == width)
+        at = starts[of_width, None] + np.arange(width)
+        rows = np.ascontiguousarray(np.concatenate([codes[at], times[at]], axis=1))
+        whole = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).ravel()
+        different, same = np.unique(whole, return_inverse=True)
+        numbers[of_width] = same + last
+        last += different.size
+    return numbers
 
 
 def prepared(schema: str, tables: Collection[str]) -> dict[str, tuple[str, str]]:

@@ -40,15 +40,20 @@ class Remote(Table):
     if TYPE_CHECKING:
         origin: Origin
 
-    def __init__(self, origin: Origin, columns: tuple[Column, ...], name: str, reading: Callable[[], Engine]) -> None:
+    def __init__(self, origin: Origin, columns: tuple[Column, ...], name: str, reading: Callable[..., Engine]) -> None:
         self.__dict__.update(
             origin=origin, columns=columns, name=name, path=None, csv=Csv(), kept=None, _mark=(), _opening=reading
         )
 
     @cached_property
     def engine(self) -> Engine:
-        opening: Callable[[], Engine] = self.__dict__["_opening"]
+        opening: Callable[..., Engine] = self.__dict__["_opening"]
         return opening()
+
+    def of_rows(self, rows: pa.Table) -> Table:
+        """A table of some columns, of rows that were read already."""
+        columns = tuple(column for column in self.columns if column.name in rows.column_names)
+        return Table(self.__dict__["_opening"](rows), columns, self.name)
 
     def different(self, name: str, most: int) -> tuple[list[Any], bool]:
         if "engine" in self.__dict__:
@@ -88,6 +93,16 @@ class Counted(Table):
     """
 
     engine: Postgres
+    if TYPE_CHECKING:
+        place: str
+
+    def read(self, names: Sequence[str]) -> tuple[pa.Table, pa.ChunkedArray]:
+        """Some columns of all rows, and the place of each; both leave the server, and are for this process alone."""
+        columns = [exp.column(name, quoted=True) for name in names]
+        place = exp.alias_(exp.cast(exp.column(self.place, quoted=True), "TEXT"), self.place, quoted=True)
+        with self._reading():
+            rows = self.engine.copied(self.select([]).select(*columns, place))
+        return rows.drop_columns([self.place]), rows.column(self.place)
 
     def codes(self, name: str, *, present: str | None = None, at: npt.NDArray[np.integer[Any]] | None = None) -> Codes:
         if at is not None:

@@ -106,8 +106,8 @@ def _remote(
     engine, columns = _opened(None, _of_frame(origin.schema.empty_table()), (), memory_limit)
     engine.close()
 
-    def reading() -> Engine:
-        return _opened(None, _of_frame(source.read_rows(origin)), (), memory_limit)[0]
+    def reading(rows: pa.Table | None = None) -> Engine:
+        return _opened(None, _of_frame(source.read_rows(origin) if rows is None else rows), (), memory_limit)[0]
 
     return Remote(origin, columns, name or _last(table) or "microdata", reading)
 
@@ -117,10 +117,13 @@ def counted(connection: Any, table: Remote) -> Counted:
     engine = source_of(table.origin.address).session(connection, table.origin, SOURCE)
     of_source = columns_of(table.origin.schema)
     cleaned = [_byte_by_byte(_cleaned(column, None, PLAIN), column) for column in of_source]
+    cleaned.append(exp.column(table.origin.place, quoted=True))
     source = exp.Table(this=exp.to_identifier(SOURCE, quoted=True))
     for relation in (RELATION, WHOLE):
         engine.load(relation, exp.select(*cleaned).from_(source), keep=False)
-    return Counted(engine, table.columns, table.name)
+    found = Counted(engine, table.columns, table.name)
+    found.__dict__["place"] = table.origin.place
+    return found
 
 
 def _byte_by_byte(value: exp.Expr, column: Column) -> exp.Expr:

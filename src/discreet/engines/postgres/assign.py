@@ -1,11 +1,17 @@
-"""Give rows of a server their groups in the server, by a plan that was made from counts alone.
+"""Give rows of a server their groups in the server: by a plan that was made from counts alone, or as they are told.
 
-Rows are sorted by the value that the plan counts, and those of the same value by chance. The plan is runs: from which
-place on rows go to which group, and whether the next rows go to the next groups or to the same. Chance is a SHA-256 of
-a row's number under a key of 256 bits, which the server draws from its cryptographic generator for one statement: it
-stands in no text or log, leaves the server as little as the numbers do, and is gone when the statement ends.
-Which row has which value and group is in a temporary table, which nobody else can read and which ends with the
-transaction. Cost: a sort of the rows by value, and one by group for each table that is made of them.
+By a plan, rows are sorted by the value that it counts, and those of the same value by chance. The plan is runs: from
+which place on rows go to which group, and whether the next rows go to the next groups or to the same. Chance is a
+SHA-256 of where a row lies under a key of 256 bits, which the server draws from its cryptographic generator for one
+statement: it stands in no text or log, never leaves the server, and is gone when the statement ends.
+
+Told groups are laid beside the place of each row by COPY, which no log shows, and joined.
+
+Which row has which value and group is in a table of the schema that is being made, which nobody else sees before the
+transaction ends, and which is dropped before. It is unlogged: nothing of it comes into the server's log of changes,
+and so to no copy of the server, and what a crash leaves of it is emptied when the server starts again. A temporary
+table would do as well, but is not sorted by several processes.
+Cost: a sort of the rows by value, or a join; and a sort by group for each table that is made of them.
 """
 
 from __future__ import annotations
@@ -22,18 +28,21 @@ from sqlglot import exp
 from discreet.engines.postgres.dialect import type_in_server
 from discreet.engines.postgres.engine import Postgres
 from discreet.engines.postgres.errors import translating
+from discreet.engines.postgres.files import copied_in
 from discreet.values.names import fresh
 
-ASSIGNED = "discreet_assigned"
+ASSIGNED, TOLD = "discreet_assigned", "discreet_told"
 _DRAWN = " || ".join(["uuid_send(gen_random_uuid())"] * 3)  # each has 122 random bits
 KEY = f"(SELECT sha256({_DRAWN}))"  # once for a whole statement, since it depends on no row
 
 
 def assign(
     connection: psycopg.Connection[tuple[Any, ...]],
+    schema: str,
     rows: str,
     columns: pa.Schema,
     *,
+    lies: str,
     by: str,
     missing: bool,
     group: str,
@@ -41,29 +50,27 @@ def assign(
 ) -> Postgres:
     """An engine that knows the rows of a query as `assigned`, with these columns and a `group`, numbered from 1.
 
-    The `plan` has, of every run, its first place among the rows sorted `by` a column (`missing` values last, if it has
-    any), from 0; the group of that place, from 0; and by how much the group grows from place to place.
+    The query has where each row `lies`, too. The `plan` has, of every run, its first place among the rows sorted `by` a
+    column (`missing` values last, if it has any), from 0; the group of that place, from 0; and by how much the group
+    grows from place to place.
     """
-    place, number, key, run = (fresh(name, [*columns.names, group]) for name in ("place", "number", "key", "run"))
-    chance = SQL("sha256({key} || int8send({number}))").format(key=_named(key), number=_named(number))
+    place, run = (fresh(name, [*columns.names, group, lies]) for name in ("place", "run"))
+    chance = SQL("sha256({key} || tidsend({lies}))").format(key=SQL(KEY), lies=_named(lies))
     statement = SQL(
-        "CREATE TEMPORARY TABLE {assigned} ON COMMIT DROP AS SELECT {shown},"
+        "CREATE UNLOGGED TABLE {assigned} AS SELECT {shown},"
         " (%(groups)s::integer[])[{run}]"
         " + (%(steps)s::integer[])[{run}] * ({place} - (%(firsts)s::bigint[])[{run}])::integer AS {group}"
         " FROM (SELECT *, width_bucket({place}, %(firsts)s::bigint[]) AS {run} FROM (SELECT {shown},"
         " row_number() OVER (ORDER BY {order}) AS {place}"
-        " FROM (SELECT {typed}, row_number() OVER () AS {number}, {drawn} AS {key} FROM ({rows}) AS as_they_are)"
-        " AS typed) AS ranked) AS placed"
+        " FROM (SELECT {typed}, {lies} FROM ({rows}) AS as_they_are) AS typed) AS ranked) AS placed"
     ).format(
-        assigned=_named(ASSIGNED),
+        assigned=_named(schema, ASSIGNED),
         shown=SQL(", ").join(map(_named, columns.names)),
         typed=SQL(", ").join(_typed(field) for field in columns),
         order=_order(columns.field(by), chance, missing=missing),
-        drawn=SQL(KEY),
         group=_named(group),
         place=_named(place),
-        number=_named(number),
-        key=_named(key),
+        lies=_named(lies),
         run=_named(run),
         rows=SQL(rows.replace("%", "%%")),
     )
@@ -71,9 +78,45 @@ def assign(
     with translating():
         given = {"firsts": [first + 1 for first in firsts], "groups": [each + 1 for each in groups], "steps": steps}
         connection.execute(statement, given)
-        counted = SQL(", ").join(map(Identifier, (by, group)))  # so that the server sorts what is too much to hash
-        connection.execute(SQL("ANALYZE {} ({})").format(Identifier("pg_temp", ASSIGNED), counted))
-    return Postgres(connection, {"assigned": ("pg_temp", ASSIGNED)})
+    return Postgres(connection, {"assigned": (schema, ASSIGNED)})
+
+
+def told(
+    connection: psycopg.Connection[tuple[Any, ...]],
+    schema: str,
+    rows: str,
+    columns: pa.Schema,
+    *,
+    lies: str,
+    group: str,
+    groups: pa.Table,
+) -> Postgres:
+    """The same of rows whose groups are known: `groups` has, of each that is published, where it lies and its group."""
+    at = fresh("at", [*columns.names, group, lies])
+    given = Identifier(schema, TOLD)
+    with translating():
+        columns_told = map(Identifier, (at, group))
+        connection.execute(SQL("CREATE UNLOGGED TABLE {} ({} tid, {} integer)").format(given, *columns_told))
+        copied_in(connection, given, groups)
+        statement = SQL(
+            "CREATE UNLOGGED TABLE {assigned} AS SELECT {typed}, {group} FROM ({rows}) AS as_they_are"
+            " JOIN {given} ON {lies} = {at}"
+        ).format(
+            assigned=Identifier(schema, ASSIGNED),
+            typed=SQL(", ").join(_typed(field, signs=False) for field in columns),
+            rows=SQL(rows),
+            given=given,
+            **{name: Identifier(each) for name, each in (("group", group), ("lies", lies), ("at", at))},
+        )
+        connection.execute(statement)
+        connection.execute(SQL("DROP TABLE {}").format(given))
+    return Postgres(connection, {"assigned": (schema, ASSIGNED)})
+
+
+def forget(connection: psycopg.Connection[tuple[Any, ...]], schema: str) -> None:
+    """Drop what links rows to groups and values, before anybody can see it."""
+    with translating():
+        connection.execute(SQL("DROP TABLE {}").format(Identifier(schema, ASSIGNED)))
 
 
 def _order(field: pa.Field, chance: Composable, *, missing: bool) -> Composable:
@@ -113,13 +156,13 @@ def shuffled(rows: exp.Select, group: str, name: str) -> exp.Select:
     return exp.select(*shown, exp.alias_(place, name, quoted=True)).from_(numbered)
 
 
-def _typed(field: pa.Field) -> Composable:
-    """A column as the release has it: texts are compared byte by byte."""
+def _typed(field: pa.Field, *, signs: bool = True) -> Composable:
+    """A column as the release has it: texts are compared byte by byte. `signs` as in a statement with parameters."""
     type_, _, collation = type_in_server(field.name, field.type).partition(" COLLATE ")
     cast = "CAST({0} AS " + type_ + ")" + (f" COLLATE {collation}" if collation else "")
-    return SQL(cast + " AS {0}").format(_named(field.name))
+    return SQL(cast + " AS {0}").format(_named(field.name) if signs else Identifier(field.name))
 
 
-def _named(name: str) -> Identifier:
+def _named(*names: str) -> Identifier:
     """A name in a statement that has parameters, where `%` begins one unless it is doubled."""
-    return Identifier(name.replace("%", "%%"))
+    return Identifier(*(name.replace("%", "%%") for name in names))

@@ -26,7 +26,7 @@ from discreet.engines.duckdb import DuckDB
 from discreet.engines.engine import Relation
 from discreet.engines.postgres.dialect import Dialect
 from discreet.engines.postgres.errors import translating
-from discreet.engines.postgres.files import copied_out, fetched
+from discreet.engines.postgres.files import columns_of, copied_in, copied_out, fetched
 from discreet.errors import EngineError, InputError, InternalError
 from discreet.values.written import PLAIN, Csv
 
@@ -157,6 +157,13 @@ class Postgres:
             self._connection.execute("SELECT set_config('enable_hashagg', %s, true)", [hashed])
             self._connection.execute(statement + sql.SQL(self.written(query)))
             self._connection.execute("SELECT set_config('enable_hashagg', 'on', true)")
+
+    def put(self, schema: str, name: str, rows: pa.Table) -> None:
+        """Make a table of rows of this process, in their order; inside a transaction."""
+        table = sql.Identifier(schema, name)
+        with self._lock, translating():
+            self._connection.execute(sql.SQL("CREATE TABLE {} ({})").format(table, columns_of(rows.schema)))
+            copied_in(self._connection, table, rows)
 
     def count(self, schema: str, table: str, expression: exp.Expr) -> None:
         """Let the server know how often the values of an expression occur in a table, once that is analyzed."""

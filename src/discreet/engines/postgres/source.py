@@ -7,27 +7,36 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 from psycopg.sql import SQL, Identifier
+from sqlglot import exp
 
 from discreet.engines.address import Address
 from discreet.engines.postgres.engine import Postgres, connected
 from discreet.engines.postgres.errors import translating
 from discreet.engines.postgres.files import copied_out, described_as
 from discreet.errors import InputError
+from discreet.values.names import fresh
 
 SOURCE = "discreet_source"  # in the schema of temporary things, which nobody else sees
-PLAIN = "rpm"  # kinds of relations that give the same rows whenever one transaction reads them
+PLAIN = "rm"  # kinds of relations that give the same rows whenever one transaction reads them
+PLACE = "discreet_place"
 
 
 class Origin:
     """Where rows come from: the server, the SELECT that finds them, and the columns that they have.
 
-    A `plain` table gives the same rows whenever one transaction reads it, which a query need not do.
+    A plain table, which has a name as SQL writes it (`plain`), gives the same rows whenever one transaction reads it,
+    and each of them has a place of its own; neither need be so of a query, or of a table that has parts.
     """
 
     __slots__ = ("address", "plain", "schema", "text")
 
-    def __init__(self, address: Address, text: str, schema: pa.Schema, *, plain: bool) -> None:
+    def __init__(self, address: Address, text: str, schema: pa.Schema, *, plain: str | None) -> None:
         self.address, self.text, self.schema, self.plain = address, text, schema, plain
+
+    @property
+    def place(self) -> str:
+        """The name under which a transaction knows where each row lies."""
+        return fresh(PLACE, self.schema.names)
 
 
 def described(address: Address, table: str | None, query: str | None) -> Origin:
@@ -40,10 +49,10 @@ def described(address: Address, table: str | None, query: str | None) -> Origin:
         connection.execute("RESET search_path")
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if table is None:
-            text, plain = (query or "").strip().rstrip(";"), False
+            text, plain = (query or "").strip().rstrip(";"), None
         else:
-            name, plain = _found(connection, table)
-            text = f"SELECT * FROM {name}"
+            name, alone = _found(connection, table)
+            text, plain = f"SELECT * FROM {name}", name if alone else None
         return Origin(address, text, described_as(connection, text), plain=plain)
 
 
@@ -70,24 +79,36 @@ def different(origin: Origin, name: str, most: int | None) -> pa.Table:
 def session(connection: psycopg.Connection[tuple[Any, ...]], origin: Origin, name: str) -> Postgres:
     """An engine inside the transaction of a connection, to which the rows are known as `name`, and stay where they are.
 
-    They are seen through a temporary view, whose names mean what they mean to the role that connects; those of a query
-    are kept in a temporary table, since one with LIMIT, or chance, would find others every time. While they are found,
-    nothing else may be written: functions of somebody else's view run with the rights of the role that connects.
+    Beside its columns each row has its `place`, by which one transaction finds it again. Rows are seen through a
+    temporary view, whose names mean what they mean to the role that connects; those of a query are kept in a temporary
+    table, since one with LIMIT, or chance, would find others every time. While they are found, nothing else may be
+    written: functions of somebody else's view run with the rights of the role that connects.
     """
     found = f"SELECT * FROM ({origin.text}\n) AS rows_to_read"
     with translating():
         [(path,)] = connection.execute("SELECT current_setting('search_path')").fetchall()
         connection.execute("SET LOCAL search_path TO DEFAULT")
-        made = f"VIEW {SOURCE} AS {found}" if origin.plain else f"TABLE {SOURCE} ON COMMIT DROP AS {found} WITH NO DATA"
-        connection.execute(SQL(f"CREATE TEMPORARY {made}"), binary=True)
-        if not origin.plain:
+        if origin.plain is not None:
+            place = Identifier(origin.place).as_string(connection)
+            connection.execute(SQL(f"CREATE TEMPORARY VIEW {SOURCE} AS SELECT *, ctid AS {place} FROM {origin.plain}"))
+        else:
+            kept = f"CREATE TEMPORARY TABLE {SOURCE} ON COMMIT DROP AS {found} WITH NO DATA"
+            connection.execute(SQL(kept), binary=True)
             connection.execute("SAVEPOINT finding")
             connection.execute("SET TRANSACTION READ ONLY")  # until the savepoint is released; but for temporary tables
             connection.execute(SQL(f"INSERT INTO pg_temp.{SOURCE} {found}"), binary=True)
             connection.execute("RELEASE SAVEPOINT finding")
-        _check_same(described_as(connection, f"SELECT * FROM pg_temp.{SOURCE}"), origin)
+        columns = SQL(", ").join(map(Identifier, origin.schema.names)).as_string(connection)
+        _check_same(described_as(connection, f"SELECT {columns} FROM pg_temp.{SOURCE}"), origin)
         connection.execute("SELECT set_config('search_path', %s, true)", [path])
-    return Postgres(connection, {name: ("pg_temp", SOURCE)})
+    engine = Postgres(connection, {})
+    lies = exp.column("ctid" if origin.plain is None else origin.place, quoted=True)
+    shown = [
+        *(exp.column(each, quoted=True) for each in origin.schema.names),
+        exp.alias_(lies, origin.place, quoted=True),
+    ]
+    engine.load(name, exp.select(*shown).from_(exp.table_(SOURCE, db="pg_temp", quoted=True)), keep=False)
+    return engine
 
 
 def _check_same(schema: pa.Schema, origin: Origin) -> None:
@@ -98,14 +119,16 @@ def _check_same(schema: pa.Schema, origin: Origin) -> None:
 def _found(connection: psycopg.Connection[Any], table: str) -> tuple[str, bool]:
     """A table as SQL names it, which may be written as in SQL, and whether it is plain.
 
-    Views and foreign tables are tables, too. Where rows have policies, functions may decide which of them are seen.
+    Views and foreign tables are tables, too. Where rows have policies, functions may decide which of them are seen; and
+    where tables are parts of others, two rows may have the same place. To see a place takes the right to all columns.
     """
     missing = InputError(
         f"there is no table `{table}` in the database, or your role may not see it",
         hint="name it as `schema.table`, with capitals in double quotes; `\\dt *.*` in psql lists them",
     )
     named = """
-        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind::text, c.relrowsecurity
+        SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname), c.relkind::text,
+            c.relrowsecurity OR c.relhassubclass OR NOT has_table_privilege(c.oid, 'SELECT')
         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
         WHERE c.oid = to_regclass(%s)
     """
@@ -115,5 +138,5 @@ def _found(connection: psycopg.Connection[Any], table: str) -> tuple[str, bool]:
         raise missing from None
     if not found:
         raise missing
-    [(name, kind, policies)] = found
-    return str(name), str(kind) in PLAIN and not policies
+    [(name, kind, other)] = found
+    return str(name), str(kind) in PLAIN and not other

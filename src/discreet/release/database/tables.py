@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
+
 from discreet.engines import Address, session_in, store_of
 from discreet.release import readme
 from discreet.release.beside import prepare, tables_of
@@ -26,15 +28,18 @@ def of_tables(promise: Promise, tables: Mapping[str, TableSpec], about: Mapping[
     return Manifest(name=slug(promise.table), resources=resources, discreet=promise, **about)
 
 
-def finish(connection: Any, address: Address, manifest: Manifest) -> None:
-    """Add all but rows to the tables of a release, in the transaction that makes them, and verify them there."""
+def finish(connection: Any, address: Address, manifest: Manifest, held: pa.Table | None) -> None:
+    """Add all but rows to the tables of a release, in the transaction that makes them, and verify them there.
+
+    `held` are the rows of `st`, if it has one: how many rows of each group hold each value, ordered by both.
+    """
     store = store_of(address)
     texts = {NAME: in_json(manifest.to_json()), readme.NAME: readme.readme(manifest)}
-    prepare(connection, address.name, manifest)
+    prepare(connection, address.name, manifest, held)
     store.complete(
         connection,
         address.name,
-        links(store, manifest, lambda _, columns: columns == [manifest.discreet.row]),
+        links(store, manifest, lambda _, columns: columns == [manifest.discreet.row], known=True),
         different(manifest),
         comments(store, manifest),
         [(name, 0, text.encode()) for name, text in texts.items()],
@@ -42,9 +47,17 @@ def finish(connection: Any, address: Address, manifest: Manifest) -> None:
     check_tables(session_in(connection, tables_of(address.name, manifest)), manifest.discreet)
 
 
-def links(store: ModuleType, manifest: Manifest, unique: Callable[[str, list[str]], bool]) -> list[Any]:
+def links(
+    store: ModuleType, manifest: Manifest, unique: Callable[[str, list[str]], bool], *, known: bool = False
+) -> list[Any]:
+    """What points to what; groups have all numbers up to the last, if that is `known`, or is verified afterwards."""
+
+    def link_to(here: tuple[str, Sequence[str]], other: str, columns: list[str]) -> Any:
+        last = manifest.discreet.groups if known and columns == [manifest.discreet.group] else None
+        return store.Link(*here, other, columns, unique(other, columns), last)
+
     return [
-        store.Link(each.name, link.fields, *(to := (link.reference.resource, [*link.reference.fields])), unique(*to))
+        link_to((each.name, link.fields), link.reference.resource, [*link.reference.fields])
         for each in manifest.resources
         for link in each.table.foreign_keys or ()
     ]
