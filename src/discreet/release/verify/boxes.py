@@ -20,6 +20,7 @@ from discreet.engines.dialect import sql_type, wide_integer
 from discreet.release.layouts.file import column, named
 from discreet.release.manifest import BoxColumn, Promise
 from discreet.release.verify.check import Check, check
+from discreet.release.verify.later import rows_of
 from discreet.values.buffers import array, flags, numbers
 from discreet.values.columns import ARROW
 
@@ -33,22 +34,24 @@ def boxes(engine: Engine, promise: Promise) -> Iterator[Check]:
 
 
 def _faults(engine: Engine, promise: Promise, sides: tuple[BoxColumn, ...]) -> Iterator[str]:
-    shown = [column(name) for side in sides for name in side.columns]
-    group = column(promise.group)
-    boxes = exp.select(*shown, group).from_(named(SHOWN))
-    twice = exp.select("COUNT(*)", exp.Count(this=exp.Distinct(expressions=[group.copy()]))).from_('"boxes of groups"')
-    engine.load("boxes of groups", boxes, keep=False)
-    (all_boxes, groups), *_ = (row.values() for row in engine.run(twice).to_pylist())
-    if all_boxes != groups:  # else there is one row for each group
-        engine.load("different boxes", boxes.distinct())
-        engine.load("boxes of groups", exp.select("*").from_('"different boxes"'), keep=False)
-        (all_boxes, groups), *_ = (row.values() for row in engine.run(twice).to_pylist())
-    if all_boxes != groups:
-        yield "rows of one group show different boxes"
-    yield from _halves(engine, [side for side in sides if side.label is None])
-    labelled = [side for side in sides if side.label is not None]
-    if not labelled:
-        return
+    shown = exp.select(*[column(name) for side in sides for name in side.columns], column(promise.group))
+    engine.load("boxes of groups", shown.from_(named(SHOWN)), keep=False)
+    rows, ends = rows_of(engine, SHOWN), [side for side in sides if side.label is None]
+    if rows is None or not _one_each(rows, promise.group):
+        rows = None
+        if not _alike(engine, promise.group):  # else there is one row for each group
+            engine.load("different boxes", shown.from_(named(SHOWN)).distinct())
+            engine.load("boxes of groups", exp.select("*").from_('"different boxes"'), keep=False)
+            if not _alike(engine, promise.group):
+                yield "rows of one group show different boxes"
+    if odd := [side for side in ends if rows is None or not _whole(rows, side)]:
+        yield from _halves(engine, odd)
+    if labelled := [side for side in sides if side.label is not None]:
+        yield from _labels(engine, labelled)
+
+
+def _labels(engine: Engine, labelled: Sequence[BoxColumn]) -> Iterator[str]:
+    """Sides that are shown by labels."""
     names = ", ".join(exp.convert(side.name).sql() for side in labelled)
     if engine.run(parse_one(NOT_LABELLED.format(names=names), dialect="duckdb")).column(0)[0].as_py():
         yield "`labels` lists a column that is not shown by labels"
@@ -61,11 +64,43 @@ def _faults(engine: Engine, promise: Promise, sides: tuple[BoxColumn, ...]) -> I
             yield f"a label of `{side.name}` that is a list of values has others in `labels`"
 
 
+def _alike(engine: Engine, group: str) -> bool:
+    """Whether there are as many rows as groups."""
+    groups = exp.Count(this=exp.Distinct(expressions=[column(group)]))
+    [[rows], [different]] = engine.run(exp.select("COUNT(*)", groups).from_('"boxes of groups"')).to_pydict().values()
+    return bool(rows == different)
+
+
+def _one_each(rows: pa.Table, group: str) -> bool:
+    """Whether there is one row for each group, as far as that can be told without an engine."""
+    column = rows[group]
+    if column.null_count or not pa.types.is_integer(column.type):
+        return False
+    groups = numbers(column.combine_chunks())
+    return bool((groups[1:] > groups[:-1]).all())
+
+
+def _whole(rows: pa.Table, side: BoxColumn) -> bool:
+    """Whether ends are right in all rows; if that cannot be told here, or they are not, the engine is to look."""
+    low, high = rows[side.low], rows[side.high]
+    missing = None if side.missing is None else rows[side.missing]
+    if low.type != high.type or not (missing is None or pa.types.is_boolean(missing.type)):
+        return False
+    nothing = pc.is_null(low)
+    faults = [pc.xor(nothing, pc.is_null(high)), pc.greater(low, high)]
+    if pa.types.is_floating(low.type):
+        faults += [pc.invert(pc.is_finite(end)) for end in (low, high)]
+    if missing is not None:
+        told = pc.fill_null(missing, True)
+        faults += [pc.and_not(pc.is_null(missing), nothing), pc.and_(pc.invert(told), nothing)]
+    return not any(pc.any(fault).as_py() for fault in faults)
+
+
 def _halves(engine: Engine, sides: Sequence[BoxColumn]) -> Iterator[str]:
     """Sides that are shown by ends, all of them in one query."""
     wrong = [_told(HALF if side.missing is None else HALF_OR_MISSING, side) for side in sides]
     counts = [exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=each)) for each in wrong]
-    found = engine.run(exp.select(*counts).from_('"boxes of groups"')).columns if sides else []
+    found = engine.run(exp.select(*counts).from_('"boxes of groups"')).columns
     for side, count in zip(sides, found, strict=True):
         if count[0].as_py():
             yield f"in `{side.name}` a box has low above high, only one of the two, or an infinite one"

@@ -7,13 +7,14 @@ that makes a release.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,6 +31,8 @@ from discreet.release.relations import load_file
 from discreet.release.verify.blocks import same_sizes
 from discreet.release.verify.boxes import SHOWN
 from discreet.release.verify.check import Check, check
+from discreet.release.verify.figures import figures
+from discreet.release.verify.later import Later
 from discreet.release.verify.likeness import LIKENESS, likeness
 from discreet.release.verify.order import first_disorder
 from discreet.release.verify.parts import parts
@@ -39,20 +42,21 @@ from discreet.release.verify.runs import Kept, groups_of, kept_of
 from discreet.release.verify.shares import OTHERS, largest_share, spare
 from discreet.values.columns import kind_of, may_be
 
+Known: TypeAlias = tuple[Callable[[float, pa.DataType], str], str]
+
 
 def contents(folder: Path, manifest: Manifest, spark: Any = None, memory_limit: str | None = None) -> Iterator[Check]:
     """Check after check; what is counted is counted in Spark, if it is given, and else by an engine of this process.
 
     If that may take so much memory only, nothing of every row is kept beside it.
     """
-    own = None if spark is not None else connect(groups=manifest.discreet.groups, memory_limit=memory_limit)
-    engine = own or spark_of(spark)
+    engine = spark_of(spark) if spark is not None else _engine(manifest, memory_limit)
     try:
         wrong = _columns(engine, folder, manifest)
         yield check("columns", wrong, "quasi-identifiers, sensitive value, and our own numbers; nothing else")
         if wrong is None:
             yield from parts(folder, manifest)
-            kept = kept_of(manifest.discreet) if own and memory_limit is None else None
+            kept = kept_of(manifest.discreet) if spark is None and memory_limit is None else None
             with ThreadPoolExecutor(1) as aside:  # so that what it raises waits until all else was looked at
                 order = aside.submit(_order, folder, manifest, kept)
                 in_order = kept is not None and order.exception() is None and order.result() is None
@@ -70,6 +74,14 @@ def contents(folder: Path, manifest: Manifest, spark: Any = None, memory_limit: 
         yield Check("contents", ok=False, detail=f"the data files cannot be read: {reason}")
     finally:
         engine.close()
+
+
+def _engine(manifest: Manifest, memory_limit: str | None) -> Engine:
+    """An engine of this process; of Parquet files in order, what is promised may be told without it."""
+    groups = manifest.discreet.groups
+    if memory_limit is not None or any(resource.format == "csv" for resource in manifest.resources):
+        return connect(groups=groups, memory_limit=memory_limit)
+    return cast("Engine", Later(partial(connect, groups=groups)))
 
 
 def _columns(engine: Engine, folder: Path, manifest: Manifest) -> str | None:
@@ -104,39 +116,36 @@ def _fits(path: Path, resource: Resource) -> bool:
 def _groups(engine: Engine, manifest: Manifest, kept: Kept | None) -> Iterator[Check]:
     """The sizes of all groups in both tables, and every promise; but first which values are harmless."""
     promise = manifest.discreet
-    type_ = engine.schema("st").field("value").type
-    fault = spare(engine, promise, type_)
+    harmless = None
     if promise.harmless is not None:
+        type_ = engine.schema("st").field("value").type
+        fault = spare(engine, promise, type_)
         yield check("harmless", fault, f"whoever holds {promise.spared} is promised nothing but k and beta")
-    if fault is None:
-        apart = _count(engine, promise, type_, kept)
-        yield from _promises(engine, promise, type_)
-        if apart is not None:
-            yield same_sizes(engine, apart)
+        if fault is not None:
+            return
+        harmless = harmless_values(promise.harmless, type_)
+    apart = layout_of(promise).tally(promise).apart
+    found = None if kept is None or apart else groups_of(kept, harmless)
+    blocks = _count(engine, promise, found)
+    yield from _promises(engine, promise, found)
+    if blocks is not None:
+        yield same_sizes(engine, blocks)
 
 
-def _count(engine: Engine, promise: Promise, type_: pa.DataType, kept: Kept | None) -> list[str] | None:
-    """Make known what each group has: from what was kept of files in order, or else counted by the engine.
+def _count(engine: Engine, promise: Promise, found: tuple[pa.Table, pa.Table] | None) -> list[str] | None:
+    """Make known what each group has: what was found in runs of files in order, or else counted by the engine.
 
     Returned are, if there are blocks, those that were counted apart: if runs were, all have the rows of groups.
     """
     apart = layout_of(promise).tally(promise).apart
-    harmless = None if promise.harmless is None else harmless_values(promise.harmless, type_)
-    found = None if kept is None or apart else groups_of(kept, harmless)
     sliced = layout_of(promise).matching == "margins" and layout_of(promise).member is not None
     files = files_of(promise) if sliced else {}
     blocks = [name for name, file in files.items() if promise.count not in file.columns]
     if found is not None:
         for name, table in zip((ROWS_OF, VALUES_OF), found, strict=True):
             engine.load(name, table, keep=False)
-        rows, held = found
-        if rows["grp"].equals(held["grp"]):  # they stand side by side already
-            both = pa.Table.from_arrays([*rows.columns, *held.columns[1:]], ["grp", "rows", *held.column_names[1:]])
-            engine.load(BOTH, both, keep=False)
-        else:
-            engine.load(BOTH, parse_one(SIDE_BY_SIDE, dialect="duckdb", into=exp.Select), keep=False)
         return [] if sliced else None
-    group = exp.column(promise.group, quoted=True)
+    group, type_ = exp.column(promise.group, quoted=True), engine.schema("st").field("value").type
     ends = ENDS if "e" in promise.guarantee else "NULL AS high, NULL AS low"
     values = HELD.replace(":ends", ends).replace(":own", OTHERS if promise.harmless else "TRUE")
     values = values.replace(":infinite", "NOT IS_FINITE(value)" if kind_of(type_) == "float" else "FALSE")
@@ -145,23 +154,20 @@ def _count(engine: Engine, promise: Promise, type_: pa.DataType, kept: Kept | No
     for name, sql in ((ROWS_OF, VALUES_OF_GROUPS if apart else ROWS_OF_GROUPS), (VALUES_OF, values), *of_blocks):
         query = parse_one(sql, dialect="duckdb", into=exp.Select)
         engine.load(name, exp.replace_placeholders(query, group=group), keep=False)
-    engine.load(BOTH, parse_one(SIDE_BY_SIDE, dialect="duckdb", into=exp.Select), keep=False)
     return blocks if sliced else None
 
 
-def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[Check]:
-    """Every group: its rows in both tables, and what is promised of it."""
+def _promises(engine: Engine, promise: Promise, found: tuple[pa.Table, pa.Table] | None) -> Iterator[Check]:
+    """Every group: its rows in both tables, and what is promised of it; as runs tell it, or else by the engine."""
     known = {**PROMISES, **({"k": PROMISES["distinct_l"]} if "e" in promise.guarantee else {})}
     tally = layout_of(promise).tally(promise)
     promised = tally.guarantee
-    breaches = {name: known[name][0](threshold, type_) for name, threshold in promised.items() if name in known}
-    query = parse_one(GROUPS, dialect="duckdb", into=exp.Select)
-    for breach in breaches.values():
-        where = exp.Where(this=exp.condition(breach, dialect="duckdb"))
-        query = query.select(exp.Filter(this=exp.Count(this=exp.Star()), expression=where), copy=False)
-    rows, groups, first, last, unlike, least, missing, odd, infinite, share, *broken = (
-        int(c[0].as_py() or 0) for c in engine.run(query).columns
-    )
+    countable = {name: threshold for name, threshold in promised.items() if name in known}
+    counted = None if found is None else figures(*found, countable)
+    if counted is None:
+        engine.load(BOTH, parse_one(SIDE_BY_SIDE, dialect="duckdb", into=exp.Select), keep=False)
+        counted = [int(c[0].as_py() or 0) for c in engine.run(_figures(engine, known, countable)).columns]
+    rows, groups, first, last, unlike, least, missing, odd, infinite, share, *broken = counted
     wrong = None
     if (rows, groups) != (tally.people, tally.groups):
         wrong = "the manifest counts other rows or groups than the files hold"
@@ -174,7 +180,7 @@ def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[
     elif missing and promise.missing_sensitive != "value" and promise.sensitive is not None:
         wrong = "there are missing sensitive values, which the policy did not allow"
     yield check("groups", wrong, "every group is whole, and counted alike in all files")
-    for name, breaking in zip(breaches, broken, strict=True):
+    for name, breaking in zip(countable, broken, strict=True):
         fault = f"{breaking} groups break it" if breaking else None
         threshold = promise.guarantee[name]
         spared = ", as if nobody held a harmless one" if promise.harmless and known[name] is not PROMISES["k"] else ""
@@ -182,8 +188,18 @@ def _promises(engine: Engine, promise: Promise, type_: pa.DataType) -> Iterator[
     yield from likeness(engine, promised)
     if "e" in promised:
         yield largest_share(promise, share)
-    for name in promised.keys() - breaches.keys() - LIKENESS.keys():
+    for name in promised.keys() - countable.keys() - LIKENESS.keys():
         yield Check(f"guarantee {name}", ok=False, detail=f"this software cannot check the guarantee `{name}`")
+
+
+def _figures(engine: Engine, known: Mapping[str, Known], promised: Mapping[str, float]) -> exp.Select:
+    """The query that counts them."""
+    type_ = engine.schema("st").field("value").type
+    query = parse_one(GROUPS, dialect="duckdb", into=exp.Select)
+    for name, threshold in promised.items():
+        where = exp.Where(this=exp.condition(known[name][0](threshold, type_), dialect="duckdb"))
+        query = query.select(exp.Filter(this=exp.Count(this=exp.Star()), expression=where), copy=False)
+    return query
 
 
 def _rows(engine: Engine, promise: Promise, kept: Kept | None) -> Iterator[Check]:
@@ -227,7 +243,7 @@ HELD = """
 """
 ROWS_OF, VALUES_OF, BOTH = "rows of groups", "values of groups", "rows and values of groups"
 # What breaks a promise, and what is promised.
-PROMISES: dict[str, tuple[Callable[[float, pa.DataType], str], str]] = {
+PROMISES: dict[str, Known] = {
     "k": (lambda t, _: f"s.size < {int(t)}", "every group has at least {t} rows"),
     "l": (
         lambda t, _: f"s.kinds = 0 OR s.top * {int(t)} > s.others",

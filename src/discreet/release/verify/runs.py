@@ -1,7 +1,7 @@
 """What every group of a release has, from files in the order of groups: one pass over runs, without a hash table.
 
 It holds only for files whose order was checked, and where numbers are whole and none is missing; else the engine
-counts. Cost: linear in the rows; where rows do not stand by value, a sort of one number for each.
+counts. Cost: linear in the rows; where they do not stand by value, and groups are many, a sort of one number for each.
 Claim: runs_tell_what_the_engine_counts — of files in order, the same of every group.
 """
 
@@ -152,11 +152,22 @@ def _sorted(groups: Ints, values: pa.Array) -> tuple[Ints, pa.Array, Ints]:
     ranks, kinds = np.empty(ascending.size + 1, np.int64), ascending.size + 1
     ranks[ascending], ranks[-1] = np.arange(ascending.size), ascending.size  # missing ones come last
     codes = numbers(encoded.indices.fill_null(ascending.size))
-    keys = np.sort(groups.astype(np.int64) * kinds + ranks[codes])
-    starts = _starts(array(keys))
-    of_group, of_value = np.divmod(keys[starts], kinds)
+    keys, counts = _tallied(groups.astype(np.int64) * kinds + ranks[codes])
+    of_group, of_value = np.divmod(keys, kinds)
     places = array(np.append(ascending, np.uint64(0))[of_value], of_value < ascending.size)
-    return of_group, encoded.dictionary.take(places), np.diff(starts, append=keys.size)
+    return of_group, encoded.dictionary.take(places), counts
+
+
+def _tallied(keys: Ints) -> tuple[Ints, Ints]:
+    """Each key once, in order, and how often there is one."""
+    most = int(keys.max())
+    if most <= 2 * keys.size:  # few groups of few values are counted in one pass
+        counts = np.bincount(keys)
+        held = np.flatnonzero(counts)
+        return held, counts[held]
+    keys = np.sort(keys.astype(np.int32) if most < 2**31 else keys)  # half as wide is sorted in half the time
+    starts = _starts(array(keys))
+    return keys[starts].astype(np.int64), np.diff(starts, append=keys.size)
 
 
 def _rows(groups: Ints) -> pa.Table:
