@@ -26,6 +26,7 @@ from discreet.partition import PARTITIONS
 from discreet.partition.kernels import deal_cells, shuffle_cells
 from discreet.partition.spatial.join.join import join
 from discreet.partition.spatial.space import Dimension, penalties
+from discreet.values.kernel import SMALL
 from discreet.values.random import RandomSource
 from full_domain import balanced
 from generalization import ncp
@@ -34,6 +35,7 @@ from minimality import error
 from peers.people import people
 
 K, L = 10, 10
+WARM_UP = SMALL + 1  # rows: fewer are left to Python, and compile nothing
 FITTED = {"k": K, "distinct_l": L}, {"cuts": "fitted"}
 ASKED = {"k": ({"k": K}, {}), "distinct l, fitted": FITTED, "distinct l, blind": (FITTED[0], {})}
 AT_MOST = {"census-like": 0.75, "SAL": 0.6}
@@ -62,8 +64,8 @@ def main(rows: int) -> None:
                 losses = []
                 for partition in ("mondrian", "compact"):
                     assign, promise = PARTITIONS[partition].assign, Guarantee.of(promised)
-                    few = [Dimension(d.codes[:2_000], d.size, d.places, d.levels) for d in seen]
-                    assign(few, sensitive[:2_000], promise, RandomSource(1), options)  # compiles
+                    few = [Dimension(d.codes[:WARM_UP], d.size, d.places, d.levels) for d in seen]
+                    assign(few, sensitive[:WARM_UP], promise, RandomSource(1), options)  # compiles
                     start = time.process_time()
                     groups = assign(seen, sensitive, promise, RandomSource(1), options)
                     taken = time.process_time() - start

@@ -20,6 +20,7 @@ import numpy as np
 from data import DOMAINS
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition.spatial.space import Dimension, penalties
+from discreet.values.kernel import SMALL
 from discreet.values.random import RandomSource
 from measure import seconds, verdict
 
@@ -58,7 +59,8 @@ def formed(name: str, columns: dict[str, np.ndarray], sensitive: np.ndarray, pro
 
 
 def warm_up(name: str, promised: dict[str, int]) -> None:
-    formed(name, *table(2_000), promised)
+    """Compile what is timed: fewer rows are left to Python."""
+    formed(name, *table(SMALL + 1), promised)
 
 
 def against_anonypy(rows: int) -> None:
