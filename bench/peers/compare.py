@@ -8,7 +8,7 @@ which takes minutes for more. What discreet takes includes all that `publish` do
 intervals whose length doubles. ARX joins in if $DISCREET_ARX names its jar or a checkout of its source, and there is a
 Java compiler; its local recoding is asked for. l counts distinct values, as all of them understand it. Cuts that look
 at values are named `fitted`; those of anonypy and ARX always do. At the most rows, CPU and memory of `compact` are held
-against 8 seconds and 1 GB, and its NCP in trees, of one table and one guarantee, against that of ARX, where ARX was run.
+against 8 seconds and 1 GB, and its NCP in trees, of one table and one guarantee, against that of ARX, if it was run.
 The census-like table of issue 19 was another one (`mondrian` lost .0230 there, and .0141 of ours): its figures,
 those of ARX among them, cannot be held against these.
 """
