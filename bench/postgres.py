@@ -4,8 +4,8 @@
 
 `deal` in the server, beside CREATE TABLE AS … ORDER BY random() of the same table (at most 4 times that); `local`
 from a table of the server and into it, beside reading its rows out and writing them in by COPY (at most 6 times that);
-a question beside the same aggregate over the original table (at most 2.5 times, median of 20, with another
-constant each time); and 20 analysts at once for some SECONDS, whose answers must be the single one.
+medians of 3, in turns; a question beside the same aggregate over the original table (at most 2.5 times, median of 20,
+with another constant each time); and 20 analysts at once for some SECONDS, whose answers must be the single one.
 """
 
 import statistics
@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import psycopg
 
 import discreet
+import measure
 from alike import alike
 from discreet.engines.postgres.files import columns_of, copied_in, copied_out
 from discreet.table.people import people
@@ -51,31 +52,33 @@ def main(rows=1_000_000, seconds=60):
                 connection.execute(made.format(psycopg.sql.Identifier(name), columns_of(original.schema)))
             copied_in(connection, psycopg.sql.Identifier("people"), original)
             connection.execute("ANALYZE people")
-            out, read = timed(lambda: copied_out(connection, "SELECT * FROM people"))
-            into, _ = timed(lambda: copied_in(connection, psycopg.sql.Identifier("copied"), read))
             quasi = [name for name in names if name != "salary"]
             policy = {"quasi": quasi, "sensitive": "salary", "guarantee": {"l": 10}}
-            shuffled, _ = timed(
-                lambda: connection.execute("CREATE TABLE shuffled AS SELECT * FROM people ORDER BY random()")
-            )
-            print(
-                f"{rows:,} rows x {len(names)}: COPY out {out:.2f} s, in {into:.2f} s, in random order {shuffled:.2f} s"
-            )
             for partition in ("local", "deal"):
-                publish_once(server, policy, partition)  # compiled, and in memory
+                publish_once(server, policy, partition)
 
-                def publish(partition=partition):
-                    with discreet.read(server.url(), table="people") as private:
-                        return discreet.publish(
-                            private, {**policy, "partition": partition}, to=server.url(), release=partition
-                        )
+            def copied():
+                connection.execute("TRUNCATE copied")
+                copied_in(connection, psycopg.sql.Identifier("copied"), copied_out(connection, "SELECT * FROM people"))
 
-                took, release = timed(publish)
-                if partition == "local":
-                    print(f"publish by local: {took:.2f} s, {took / (out + into):.1f} times the two COPYs (at most 6)")
-                else:
-                    told = "times CREATE TABLE AS … ORDER BY random() (at most 4)"
-                    print(f"publish by deal, in the server: {took:.2f} s, {took / shuffled:.1f} {told}")
+            def shuffled():
+                connection.execute("DROP TABLE IF EXISTS shuffled")
+                connection.execute("CREATE TABLE shuffled AS SELECT * FROM people ORDER BY random()")
+
+            def publish(partition):
+                connection.execute(f"DROP SCHEMA IF EXISTS {partition} CASCADE")
+                with discreet.read(server.url(), table="people") as private:
+                    to = {"to": server.url(), "release": partition}
+                    discreet.publish(private, {**policy, "partition": partition}, **to).close()
+
+            copies, shuffle, local, deal = measure.seconds(
+                copied, shuffled, lambda: publish("local"), lambda: publish("deal")
+            )
+            print(f"{rows:,} rows x {len(names)}: the two COPYs {copies:.2f} s, in random order {shuffle:.2f} s")
+            print(f"publish by local: {local:.2f} s, times the two COPYs {measure.verdict(local / copies, 6)}")
+            print(f"publish by deal: {deal:.2f} s, times ORDER BY random() {measure.verdict(deal / shuffle, 4)}")
+            for partition in ("local", "deal"):
+                release = discreet.open_release(server.url(), release=partition)
                 for title, question in QUESTIONS.items():
                     plain, asked = [], []
                     for turn in range(20):
@@ -86,15 +89,15 @@ def main(rows=1_000_000, seconds=60):
                         asked.append(timed(lambda sql=sql, release=release: release.ask(sql, estimator="even"))[0])
                     ratio = statistics.median(asked) / statistics.median(plain)
                     print(f"  {title}: {statistics.median(asked) * 1000:.0f} ms,", end=" ")
-                    print(f"{ratio:.1f} times the aggregate over the original (at most 2.5)")
+                    print(f"times the aggregate over the original {measure.verdict(ratio, 2.5)}")
             analysts(server, release, seconds)
     finally:
         server.stop()
 
 
 def publish_once(server, policy, partition):
-    """A first release of few rows, so that nothing is compiled while it is measured."""
-    with discreet.read(server.url(), query="SELECT * FROM people LIMIT 5000") as private:
+    """A first release of few rows, but enough to be compiled, so that nothing is while it is measured."""
+    with discreet.read(server.url(), query="SELECT * FROM people LIMIT 20000") as private:
         discreet.publish(
             private, {**policy, "partition": partition}, to=server.url(), release=f"first_{partition}"
         ).close()
