@@ -296,6 +296,19 @@ def test_rows_without_a_value_are_withheld(spark, tmp_path):
     assert release.verify().ok
 
 
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_files_of_the_copy_may_be_empty(spark, rows, partition, tmp_path):
+    """Spark writes a file without a row for a part of a frame that has none, if it is the first."""
+    from pyspark.sql import functions as f
+
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    frame = spark.read.parquet(f"file://{tmp_path}/rows.parquet").repartition(3, "age")
+    parted = frame.withColumn("part", f.spark_partition_id()).where("part > 0").drop("part")
+    release = discreet.publish(parted, {**POLICY, "partition": partition}, to=tmp_path / "made")
+    assert release.promise.rows == parted.count() < rows.num_rows
+    assert release.verify().ok
+
+
 def test_a_killed_worker_changes_nothing(cluster, spark, lake, rows, tmp_path, monkeypatch):
     """By the same key a release is the same, byte by byte, though its tasks were run again elsewhere; or there is none."""
     monkeypatch.setattr(made_on_spark, "token_bytes", lambda n: b"k" * n)

@@ -64,9 +64,10 @@ class File:
     schema: pa.Schema
 
     def rows(self, names: Sequence[str] | None = None) -> pa.RecordBatch:
-        """All its rows."""
-        found = list(self.batches(names))
-        return pa.Table.from_batches(found, self._types(names)).combine_chunks().to_batches()[0]
+        """All its rows; a file may have none."""
+        types = self._types(names)
+        found = pa.Table.from_batches(self.batches(names), types).combine_chunks().to_batches()
+        return found[0] if found else pa.RecordBatch.from_pylist([], schema=types)
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Its rows, some at once."""
