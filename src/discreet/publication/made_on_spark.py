@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,6 +44,7 @@ from discreet.release.parts import cut as parted
 from discreet.release.parts import per_part
 from discreet.release.rows import store_rows
 from discreet.release.write import Written
+from discreet.scratch import remove
 from discreet.table import read
 from discreet.values.codes import Tally
 from discreet.values.columns import UNORDERED, Column
@@ -141,7 +141,7 @@ class OnExecutors:
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
         finish = Finish(Held.put(self.work, "block", block), self._key)
         found = stored(self.rows.session, rows, self.work / "blocks", finish)
-        shutil.rmtree(rows.folder)
+        remove(Path(rows.folder))
         if sum(found.rows) != self.size:
             raise InternalError("rows were lost on the way, or are there twice; nothing was published")
         return found

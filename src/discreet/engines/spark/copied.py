@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.files import address
+from discreet.engines.spark.session import AS_THEY_ARE, settled
 from discreet.engines.spark.tasks import of_numbers
 from discreet.errors import EngineError
 
@@ -36,8 +37,8 @@ class Copied:
 
     @classmethod
     def of(cls, session: Any, rows: Any, schema: pa.Schema, folder: Path) -> Copied:
-        """Copy rows to a folder that is not there yet."""
-        with translating():
+        """Copy rows to a folder that is not there yet; columns that are not in the schema are only in the frame."""
+        with translating(), settled(rows.sparkSession, AS_THEY_ARE):
             written = rows.write.mode("error").option("compression", "lz4_raw").option("maxRecordsPerFile", ROWS)
             written.parquet(address(folder))
         files = sorted(map(str, folder.glob("*.parquet")))
