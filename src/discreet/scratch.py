@@ -92,7 +92,8 @@ def remove(folder: Path, *, quiet: float = 0.0) -> None:
             return
         if monotonic() > end:
             raise ReleaseError(
-                f"`{folder}` cannot be removed, and may hold private rows", hint="remove it by hand, with all that is in it"
+                f"`{folder}` cannot be removed, and may hold private rows",
+                hint="remove it by hand, with all that is in it",
             )
         sleep(PAUSE)
 

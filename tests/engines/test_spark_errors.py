@@ -35,7 +35,11 @@ def test_our_own_errors_stay_what_they_are():
         ("org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)", "want of memory", "Overhead"),
         ("PermissionError: [Errno 13] Permission denied: '/x/work/1.arrow'", "may not read or write", "same user"),
         ("FileNotFoundError: [Errno 2] No such file or directory: '/x'", "is not there", "under the same path"),
-        ("Total size of results is bigger than spark.driver.maxResultSize (1024.0 MiB)", "more counts", "maxResultSize"),
+        (
+            "Total size of results is bigger than spark.driver.maxResultSize (1024.0 MiB)",
+            "more counts",
+            "maxResultSize",
+        ),
         ("ExecutorLostFailure (executor 3 exited)", "were lost", "logs"),
         ("ModuleNotFoundError: No module named 'discreet'", "have no `discreet`", "every executor"),
         (

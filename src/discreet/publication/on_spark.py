@@ -127,7 +127,7 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
 
 @contextmanager
 def _emptied(session: Any, work: Path) -> Iterator[Path]:
-    """A private folder for rows on their way; if anything fails, tasks that go on without us are stopped, and it goes."""
+    """A private folder for rows on their way, and none if anything fails: tasks that still go on are stopped."""
     work.mkdir()
     try:
         yield work

@@ -112,8 +112,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     r"^MemoryError|ArrowMemoryError|Python worker exited unexpectedly|Python worker (process )?(terminated|crashed)": (
         "a Python process of an executor ended, most likely for want of memory",
-        "give Python more beside Java (`spark.executor.memoryOverhead`, `spark.executor.pyspark.memory`), or fewer cores"
-        " to an executor",
+        "give Python more beside Java (`spark.executor.memoryOverhead`), or an executor fewer cores",
     ),
     r"ExecutorLostFailure": (
         "executors of Spark were lost more often than it bears",
