@@ -71,7 +71,6 @@ def test_a_release_in_parts_comes_back_byte_by_byte(people, database, tmp_path):
     assert {path.name: path.read_bytes() for path in back.path.iterdir()} == files
 
 
-
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_every_type_comes_back(database, tmp_path, form):
     table = messy()
