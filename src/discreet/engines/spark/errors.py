@@ -12,8 +12,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 
-from discreet import errors
-from discreet.errors import DiscreetError, EngineError
+from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, InternalError
 
 
 class _Quiet(threading.local):
@@ -85,14 +84,15 @@ def translated(error: Exception) -> DiscreetError:
 def _own(text: str) -> DiscreetError | None:
     """Our own error at the end of a traceback of Python's on an executor."""
     found = re.search(r"^discreet\.errors\.(\w+): (.+)\n(?:Hint: (.+))?", text + "\n", re.MULTILINE)
-    kind = getattr(errors, found[1], None) if found else None
-    if found is None or kind not in RAISED:
+    if found is None or found[1] not in RAISED:
         return None
-    made: DiscreetError = kind(found[2], hint=found[3] or "")
-    return made
+    return RAISED[found[1]](found[2], hint=found[3] or "")
 
 
-RAISED = {errors.InternalError, errors.InputError, errors.GuaranteeError, errors.EngineError}  # made of words alone
+# Made of words alone.
+RAISED: dict[str, type[DiscreetError]] = {
+    each.__name__: each for each in (InternalError, InputError, GuaranteeError, EngineError)
+}
 STOPPED = ("the session of Spark was stopped", "start another, and run the same again with that")
 ENDED = ("Spark has ended, or cannot be reached", "see whether its driver runs, and run the same command again")
 # By what Spark says, since these have no state of their own.
