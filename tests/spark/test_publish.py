@@ -331,7 +331,7 @@ def test_identifiers_are_those_that_are_copied(spark, tmp_path):
     assert release.promise.rows == 400
     assert all("name" not in pq.read_schema(path).names for path in release.path.glob("*.parquet"))
     with pytest.raises(DiscreetError):
-        discreet.publish(people.withColumn("name", f.expr("id % 200")), rules, to=tmp_path / "twice")
+        discreet.publish(people.withColumn("name", f.expr("name % 200")), rules, to=tmp_path / "twice")
 
 
 def test_dates_are_copied_as_they_are(spark, tmp_path):
