@@ -25,8 +25,10 @@ fast: ready
 
 # Everything. What Spark runs comes last and by itself: it has two workers of its own.
 test: ready java
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not spark"
-	$(BIN)/python -m pytest $(SPARK) -m spark -rs --durations 10
+	@failed=0; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not spark" || failed=1; \
+	$(BIN)/python -m pytest $(SPARK) -m spark -rs --durations 10 || failed=1; \
+	exit $$failed
 
 # Everything that draws examples, with at least 500 of them: for a night.
 long: $(STAMP)test warm

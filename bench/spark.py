@@ -45,6 +45,7 @@ LIMITS = {"deal": 4, "local": 8}
 MEMORY = "2g"
 AS_IT_COMES = {"spark.sql.codegen.wholeStage": "true"}  # and not as for tests, which are short
 PARTS = 8  # files that the rows lie in
+WRITTEN = ("blocks/[!.]*.parquet", "shuffled/[!.]*.arrow", "[!.]*.parquet")  # by tasks that may be run again
 
 
 def policy(partition: str) -> dict[str, object]:
@@ -62,7 +63,10 @@ def lake(rows: int, place: Path) -> str:
 
 
 class Memory:
-    """The most bytes that this process, its Java and the processes of the workers have held, while they are watched."""
+    """The most bytes held while they are watched: by this process, its Java, and all of one worker's executors.
+
+    An executor is its Java with the Python processes below, which do the work: these are added up.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster, self.most, self.done = (
@@ -82,13 +86,13 @@ class Memory:
 
     def _watch(self) -> None:
         own = os.getpid()
-        workers = {worker.pid for worker in self.cluster.workers}
         while not self.done.wait(0.2):
+            workers = {worker.pid for worker in self.cluster.workers}  # some may have been replaced
             parents, held = _processes()
             java = [each for each in _below(own, parents) if each not in workers and each != self.cluster.master.pid]
             found = {"driver": held.get(own, 0), "java": max((held.get(each, 0) for each in java), default=0)}
             found["executors"] = max(
-                (held.get(each, 0) for worker in workers for each in _below(worker, parents)), default=0
+                (sum(held.get(each, 0) for each in _all_below(worker, parents)) for worker in workers), default=0
             )
             self.most = {name: max(self.most[name], found[name]) for name in found}
 
@@ -98,6 +102,12 @@ class Memory:
 
 def _below(process: int, parents: dict[int, int]) -> list[int]:
     return [each for each, parent in parents.items() if parent == process]
+
+
+def _all_below(process: int, parents: dict[int, int]) -> list[int]:
+    """What a process has started, and what that has started, and so on."""
+    own = _below(process, parents)
+    return [*own, *(further for each in own for further in _all_below(each, parents))]
 
 
 def _processes() -> tuple[dict[int, int], dict[int, int]]:
@@ -190,9 +200,11 @@ class Attempts:
 
     def _watch(self) -> None:
         while not self.done.wait(0.01):
-            for path in self.place.glob(".*/work/blocks/[!.]*.parquet"):
-                with suppress(OSError):
-                    (self.kept / f"{path.name}.{path.stat().st_ino}").hardlink_to(path)
+            for pattern in WRITTEN:
+                for path in self.place.glob(f".*/work/{pattern}"):
+                    with suppress(OSError):
+                        known = f"{path.parent.name}-{path.name}"
+                        (self.kept / f"{known}.{path.stat().st_ino}").hardlink_to(path)
 
     def compared(self) -> tuple[int, int]:
         """How many files were written, and how many of these again; raise if otherwise than before."""
@@ -206,39 +218,77 @@ class Attempts:
         return len(files), len(files) - len(found)
 
 
+def shown_of(rows: pa.Table) -> tuple[bytes, bytes]:
+    """What a release by anatomy must show of rows: how often each combination of quasi-identifiers, and each value."""
+    return _counted(rows, QUASI, None), _counted(rows, (SENSITIVE,), None)
+
+
+def shown_in(release: discreet.Release) -> tuple[bytes, bytes]:
+    """What it shows."""
+    qit, st = (pa.concat_tables(map(pq.read_table, release.files(name))) for name in ("qit", "st"))
+    return _counted(qit, QUASI, None), _counted(st, (SENSITIVE,), "count")
+
+
+def _counted(rows: pa.Table, names: tuple[str, ...], times: str | None) -> bytes:
+    """A digest of how often each combination of values occurs in all rows, or in rows that stand for several."""
+    by = rows.group_by(list(names), use_threads=False)
+    found = by.aggregate([([], "count_all")] if times is None else [(times, "sum")])
+    columns = [found[name].to_numpy().astype(np.int64) for name in found.column_names]
+    ordered = np.stack(columns)[:, np.lexsort([columns[found.column_names.index(name)] for name in names])]
+    by_name = [found.column_names.index(name) for name in names]
+    counts = [i for i in range(len(columns)) if i not in by_name]
+    return sha256(ordered[[*by_name, *counts]].tobytes()).digest()
+
+
 def kills(place: Path, rows: int = 300_000, number: int = 20) -> None:
-    """One worker with its executors is killed at a random moment of every release, and replaced."""
+    """One worker with its executors is killed at a random moment of a release, and replaced, until so many were.
+
+    Moments are drawn from how long a release by that partition takes once all is warm; a worker that would be killed
+    after the end of its release is not, and does not count.
+    """
     cluster = Cluster(memory=MEMORY, java="", settings=AS_IT_COMES)
     try:
         session = cluster.start().session()
-        source, whole, failed, again = lake(rows, place), 0, 0, 0
-        expected = sorted(np.bincount(pq.read_table(table(rows), columns=[SENSITIVE])[SENSITIVE].to_numpy()).tolist())
-        usual, _ = timed(lambda: discreet.publish(source, policy("local"), to=place / "first", engine=session))
-        for i in range(number):
-            partition, to = ("deal", "local")[i % 2], place / f"kill-{i}"
-            after = random.uniform(0.05, 0.95) * usual  # noqa: S311 - when to kill
+        source, whole, failed, again, killed, turn = lake(rows, place), 0, 0, 0, 0, 0
+        expected = shown_of(pq.read_table(table(rows)))
+        usual = {}
+        for partition in LIMITS:
+            for name in ("cold", "warm"):  # the second time counts
+                publish = lambda: discreet.publish(source, policy(partition), to=place / f"{name}-{partition}", engine=session)  # noqa: B023, E501, E731 # fmt: skip
+                usual[partition], _ = timed(publish)
+        while killed < number:
+            turn += 1
+            i = turn - 1
+            partition, to = tuple(LIMITS)[i % 2], place / f"kill-{i}"
+            after = random.uniform(0.05, 0.95) * usual[partition]  # noqa: S311 - when to kill
             timer = threading.Timer(after, cluster.kill_worker, [i % 2])
             timer.start()
-            attempts = Attempts(place)
+            attempts, in_time = Attempts(place), False
             try:
                 with attempts:
-                    release = discreet.publish(source, policy(partition), to=to, engine=session)
+                    try:
+                        release = discreet.publish(source, policy(partition), to=to, engine=session)
+                    finally:
+                        in_time = not timer.is_alive()
+                        timer.cancel()
             except DiscreetError as caught:
                 failed += 1
                 print(f"  {i + 1}: {partition}, killed after {after:.1f} s: failed, {caught.message}")
                 if to.exists() or list(place.glob(f".{to.name}*")):
                     raise SystemExit("a release that failed has left files") from None
             else:
-                whole += 1
-                held = release.ask(f"SELECT {SENSITIVE}, COUNT(*) AS n FROM microdata GROUP BY {SENSITIVE}")
-                if not release.verify().ok or sorted(row["n"] for row in held.rows() if row["n"]) != expected:
+                whole += in_time
+                if not release.verify().ok or shown_in(release) != expected:
                     raise SystemExit("a release is not whole")
-                print(f"  {i + 1}: {partition}, killed after {after:.1f} s: whole")
+                told = "killed" if in_time else "ended before it was to be killed,"
+                print(f"  {i + 1}: {partition}, {told} after {after:.1f} s: whole")
+                shutil.rmtree(to)
+            killed += in_time
             again += attempts.compared()[1]
             timer.join()
             cluster.mend()
         print(f"{number} kills: {whole} releases whole, {failed} failed and left nothing")
-        print(f"{again} files of blocks were written again by other tasks, each as before")
+        print(f"{again} files on the way were written again by other tasks, each as before")
     finally:
         cluster.stop()
 

@@ -17,9 +17,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from time import monotonic, sleep
+
+from discreet.errors import ReleaseError
 
 TEMPORARY = re.compile("discreet-work-[0-9a-f]{16}")
 TRIES = 100
+PATIENCE = 15.0  # seconds in which whoever still writes to a folder that is to go will have ended
+PAUSE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,26 @@ def made(draw: Callable[[], Path]) -> Scratch:
             return Scratch(path, handle)
         # somebody who swept saw it before it was held: then it is theirs, and goes
     raise OSError("no new folder could be held")
+
+
+def remove(folder: Path, *, quiet: float = 0.0) -> None:
+    """Remove a private folder for good, though tasks that are ending may still write to it; raise if it stays.
+
+    Where such a task may make the folder again, it must have been away for some seconds (`quiet`).
+    """
+    end, since = monotonic() + PATIENCE + quiet, monotonic()
+    while True:
+        if os.path.lexists(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            since = monotonic()
+        if not os.path.lexists(folder) and monotonic() - since >= quiet:
+            return
+        if monotonic() > end:
+            raise ReleaseError(
+                f"`{folder}` cannot be removed, and may hold private rows",
+                hint="remove it by hand, with all that is in it",
+            )
+        sleep(PAUSE)
 
 
 def sweep(place: Path, names: re.Pattern[str]) -> None:

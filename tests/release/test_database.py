@@ -60,6 +60,17 @@ def test_a_release_comes_back_byte_by_byte(release, database, tmp_path):
         assert (release.path / name).read_bytes() == (back.path / name).read_bytes()
 
 
+def test_a_release_in_parts_comes_back_byte_by_byte(people, database, tmp_path):
+    """One table there, and the same parts when it is read out."""
+    policy = {"quasi": ["age", "sex"], "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
+    made = discreet.publish(people.slice(0, 400), policy, to=tmp_path / "made", rows_per_part=64)
+    assert len(made.files("qit")) > 1
+    discreet.load(made, database, name="in_parts")
+    back = discreet.dump(database, tmp_path / "back", name="in_parts")
+    files = {path.name: path.read_bytes() for path in made.path.iterdir()}
+    assert {path.name: path.read_bytes() for path in back.path.iterdir()} == files
+
+
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_every_type_comes_back(database, tmp_path, form):
     table = messy()

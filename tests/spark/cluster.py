@@ -43,6 +43,10 @@ SETTINGS = {
     "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # the driver serves Connect as well
     "spark.task.maxFailures": "8",  # workers are killed here
     "spark.deploy.maxExecutorRetries": "-1",
+    "spark.speculation": "true",  # slow tasks are run twice
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.minTaskRuntime": "50ms",
     "spark.log.level": "ERROR",
 }
 
@@ -132,6 +136,9 @@ class Cluster:
         builder = SparkSession.builder.master(self.url)
         own = {"spark.executor.memory": self.memory, "spark.connect.grpc.binding.port": str(self.connect_port)}
         own["spark.connect.grpc.binding.address"] = HERE
+        (self.folder / "events").mkdir(exist_ok=True)
+        own |= {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{self.folder}/events"}
+        own["spark.eventLog.compress"] = "false"
         own |= {f"spark.{role}.extraJavaOptions": self.java for role in ("driver", "executor")}
         for name, value in {**SETTINGS, **own, **self.settings, **more}.items():
             builder = builder.config(name, value)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from threading import Thread
 from time import sleep
@@ -13,7 +14,7 @@ import pytest
 
 import discreet
 from alike import alike
-from discreet.engines.spark import workers
+from discreet.engines.spark import tasks, workers
 from discreet.engines.spark.source import types_of
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, ReleaseError
 from discreet.partition import cells
@@ -23,6 +24,10 @@ QUASI = ["age", "sex", "education"]
 POLICY = {"quasi": QUASI, "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
 QUESTION = (
     "SELECT sex, COUNT(*), AVG(salary) FROM microdata WHERE age > 40 AND salary > 45000 GROUP BY sex ORDER BY sex"
+)
+MORE = (
+    "SELECT COUNT(*) FROM microdata WHERE education IS NULL AND salary > 50000",
+    "SELECT education, MIN(salary), MAX(salary), SUM(age) FROM microdata WHERE sex = 'female' GROUP BY education",
 )
 
 
@@ -85,6 +90,10 @@ WAYS = {
     "mixed": {"partition": "mixed", "publication": "permutation"},
     "min_sum": {"partition": "min_sum", "guarantee": {"k": 4, "e": 2000}},
     "boxes": {"partition": "mondrian", "publication": "generalization"},
+    "cluster": {"partition": "cluster"},
+    "anatomize": {"partition": "anatomize"},
+    "random": {"partition": "random", "guarantee": {"k": 4}},
+    "min_max": {"partition": "min_max", "guarantee": {"k": 4, "e": 2000}},
 }
 
 
@@ -116,7 +125,9 @@ def test_cells_are_several_and_both_engines_answer_alike(spark, lake, rows, tmp_
     assert release.promise.format == 1
     check_whole(release, rows)
     with discreet.open_release(release.path, engine=spark) as there:
-        assert alike(there.ask(QUESTION), release.ask(QUESTION))
+        for question in (QUESTION, *MORE):
+            assert alike(there.ask(question), release.ask(question)), question
+        assert there.verify().ok
     here = discreet.publish(rows, {**POLICY, "partition": "local"}, to=tmp_path / "here")
     assert abs(release.promise.groups - here.promise.groups) < 0.1 * here.promise.groups
 
@@ -296,17 +307,67 @@ def test_rows_without_a_value_are_withheld(spark, tmp_path):
     assert release.verify().ok
 
 
-def test_a_killed_worker_changes_nothing(cluster, spark, lake, rows, tmp_path, monkeypatch):
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_files_of_the_copy_may_be_empty(spark, rows, partition, tmp_path):
+    """Spark writes a file without a row for a part of a frame that has none, if it is the first."""
+    from pyspark.sql import functions as f
+
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    frame = spark.read.parquet(f"file://{tmp_path}/rows.parquet").repartition(3, "age")
+    parted = frame.withColumn("part", f.spark_partition_id()).where("part > 0").drop("part")
+    release = discreet.publish(parted, {**POLICY, "partition": partition}, to=tmp_path / "made")
+    assert release.promise.rows == parted.count() < rows.num_rows
+    assert release.verify().ok
+
+
+def test_identifiers_are_those_that_are_copied(spark, tmp_path):
+    """A frame that draws its rows anew finds other people a second time; those of the copy are looked at."""
+    from pyspark.sql import functions as f
+
+    people = spark.range(0, 400, 1, 2).selectExpr("id AS name", "20 + id % 30 AS age", "id % 7 AS ill")
+    again = people.withColumn("name", f.expr("uuid()"))
+    rules = {"quasi": ["age"], "sensitive": "ill", "guarantee": {"l": 3}, "partition": "deal", "identifiers": ["name"]}
+    release = discreet.publish(again, rules, to=tmp_path / "made")
+    assert release.promise.rows == 400
+    assert all("name" not in pq.read_schema(path).names for path in release.path.glob("*.parquet"))
+    with pytest.raises(DiscreetError):
+        discreet.publish(people.withColumn("name", f.expr("name % 200")), rules, to=tmp_path / "twice")
+
+
+def test_dates_are_copied_as_they_are(spark, tmp_path):
+    """A session that writes old dates for programs of before 2020 would shift them."""
+    rebase = "spark.sql.parquet.datetimeRebaseModeInWrite"
+    rows = spark.range(0, 200, 1, 2).selectExpr("20 + id % 30 AS age", "DATE'1400-02-02' + INT(id % 7) AS day")
+    spark.conf.set(rebase, "LEGACY")
+    try:
+        rules = {"quasi": ["age"], "sensitive": "day", "guarantee": {"l": 3}, "partition": "deal"}
+        release = discreet.publish(rows, rules, to=tmp_path / "made")
+        assert spark.conf.get(rebase) == "LEGACY"
+    finally:
+        spark.conf.unset(rebase)
+    assert str(pc.min(shown(release, "st")["day"])) == "1400-02-02"
+
+
+def test_executors_are_asked_what_they_have():
+    check = tasks.check_here.__wrapped__
+    check(tasks.versions())
+    (name, _), *others = tasks.versions()
+    with pytest.raises(EngineError, match=f"have `{name}` .*, and this process 0"):
+        check(((name, "0"), *others))
+
+
+@pytest.mark.parametrize("partition", ["local", "deal"])
+def test_a_killed_worker_changes_nothing(cluster, spark, lake, rows, partition, tmp_path, monkeypatch):
     """By the same key a release is the same, byte by byte, though its tasks were run again elsewhere; or there is none."""
     monkeypatch.setattr(made_on_spark, "token_bytes", lambda n: b"k" * n)
     found = []
-    for i, killed in enumerate((None, 0, 1)):
+    for i, killed in enumerate((None, 0, 1) if partition == "local" else (None, 0)):
         steps = []
         killer = Thread(target=lambda killed=killed, steps=steps: kill_at(cluster, killed, steps))
         killer.start()
         try:
             release = discreet.publish(
-                lake, {**POLICY, "partition": "local"}, to=tmp_path / f"{i}", engine=spark, progress=steps.append
+                lake, {**POLICY, "partition": partition}, to=tmp_path / f"{i}", engine=spark, progress=steps.append
             )
             check_whole(release, rows)
             found.append({path.name: path.read_bytes() for path in release.path.glob("*.parquet")})
@@ -319,6 +380,18 @@ def test_a_killed_worker_changes_nothing(cluster, spark, lake, rows, tmp_path, m
         assert leftovers(tmp_path) == []
     assert found
     assert all(each == found[0] for each in found)
+
+
+def test_the_key_is_in_no_log_of_events(cluster, spark, lake, tmp_path, monkeypatch):
+    """Neither as it is nor as hexadecimal digits or Base64, in which Spark may tell of bytes."""
+    key = bytes(range(65, 97))
+    monkeypatch.setattr(made_on_spark, "token_bytes", lambda _: key)
+    discreet.publish(lake, {**POLICY, "partition": "deal"}, to=tmp_path / "made", engine=spark)
+    logs = [path for path in (cluster.folder / "events").rglob("*") if path.is_file()]
+    told = b"".join(path.read_bytes() for path in logs)
+    assert b"mapInArrow" in told or b"MapInArrow" in told
+    for form in (key, key.hex().encode(), key.hex().upper().encode(), b64encode(key)[:40]):
+        assert form not in told
 
 
 def kill_at(cluster, which, steps):

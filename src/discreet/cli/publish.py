@@ -62,7 +62,7 @@ def publish(
         int | None,
         typer.Option(
             help="Write larger tables as several Parquet files of about so many rows.",
-            show_default="20 million",
+            show_default="20 million; on Spark 2 million",
         ),
     ] = None,
     plausible: Annotated[

@@ -19,7 +19,7 @@ class Histograms:
 
     groups: npt.NDArray[np.int32]
     values: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.signedinteger[Any]]
     starts: npt.NDArray[np.int64]
     sizes: npt.NDArray[np.int64]
 
@@ -52,7 +52,8 @@ class Histograms:
         """A table with these counts of values as one group."""
         held = np.flatnonzero(counts).astype(np.int32)
         starts, sizes = np.zeros(1, np.int64), np.array([counts.sum()], np.int64)
-        return cls(np.zeros_like(held), held, counts[held].astype(np.int32), starts, sizes)
+        wide = np.int64 if int(counts.max(initial=0)) >= 1 << 31 else np.int32  # of a table that nobody holds
+        return cls(np.zeros_like(held), held, counts[held].astype(wide), starts, sizes)
 
     def without(self, harmless: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int32], Histograms]:
         """What is left where no row holds a harmless value, and which groups have anything left."""
@@ -63,7 +64,7 @@ class Histograms:
         return held, Histograms(groups.astype(np.int32), self.values[kept], self.counts[kept], starts, sizes)
 
     @property
-    def tops(self) -> npt.NDArray[np.int32]:
+    def tops(self) -> npt.NDArray[np.signedinteger[Any]]:
         """The rows that hold the most frequent value of each group."""
         return np.maximum.reduceat(self.counts, self.starts)
 

@@ -74,17 +74,14 @@ class Steps:
     firsts: IntArray
 
     @classmethod
-    def by(cls, counts: IntArray, order: IntArray | None = None) -> Steps:
-        """Each code by itself, or each step with about as many rows; in the `order` of the ranks of codes, if given."""
-        ranks = np.arange(counts.size) if order is None else np.asarray(order)
-        sorted_ = np.empty(counts.size, np.int64)
-        sorted_[ranks] = counts
+    def by(cls, counts: IntArray) -> Steps:
+        """Each code by itself, or each step with about as many rows."""
         if counts.size <= STEPS:
             step = np.arange(counts.size)
         else:
-            before = np.cumsum(sorted_) - sorted_
-            step = np.unique(before * STEPS // max(int(sorted_.sum()), 1), return_inverse=True)[1]
-        return cls(step[ranks].astype(np.int32), np.flatnonzero(np.diff(step, prepend=-1)))
+            before = np.cumsum(counts) - counts
+            step = np.unique(before * STEPS // max(int(counts.sum()), 1), return_inverse=True)[1]
+        return cls(step.astype(np.int32), np.flatnonzero(np.diff(step, prepend=-1)))
 
 
 # Of the nodes that are given: how often each step of each axis occurs in it, and each sensitive value.

@@ -24,6 +24,7 @@ from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.dominance import dominating, largest_share
 from discreet.partition import PARTITIONS
 from discreet.partition.histogram.shares import Shares
+from discreet.partition.kernels import shuffle_by_value
 from discreet.policy import Policy
 from discreet.publication.axes import Axis
 from discreet.publication.generalization import Shown
@@ -35,7 +36,7 @@ from discreet.values.names import fresh
 def dealt(shares: Shares, number: int, values: npt.NDArray[np.int32], secret: Drawn) -> npt.NDArray[np.int32]:
     """The groups of a block's rows by a plan made of counts: each value's rows take its places by chance."""
     planned, groups = shares.of_block(number)
-    by = np.lexsort((secret.words(values.size), values))
+    by = shuffle_by_value(values, np.bincount(values), secret.words(values.size))
     if not np.array_equal(values[by], planned):
         raise InternalError("a block has other values than were planned; nothing was published")
     found = np.empty(values.size, np.int32)
@@ -121,7 +122,7 @@ class Block:
     def permutation(self, rows: pa.Table, _: Histograms, secret: Drawn) -> dict[str, pa.Table]:
         quasi, sensitive, group = self.policy.quasi, self.policy.sensitive_column, self._group
         groups, draws = rows[group].to_numpy(), secret.words(rows.num_rows)
-        drawn = rows[sensitive].take(pa.array(np.lexsort((draws, groups))))  # rows stand group by group
+        drawn = rows[sensitive].take(pa.array(shuffle_by_value(groups, np.bincount(groups), draws)))
         at = rows.column_names.index(sensitive)
         shown = in_order(rows.set_column(at, sensitive, drawn), [group, *quasi, sensitive])
         return {"permuted": shown.select([*quasi, sensitive, group])}

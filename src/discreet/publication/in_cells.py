@@ -19,11 +19,14 @@ from discreet.engines.spark.copied import Copied, codes
 from discreet.engines.spark.held import Held
 from discreet.engines.spark.shuffle import Shuffled
 from discreet.engines.spark.tally import tallied
+from discreet.errors import InputError
 from discreet.partition.cells import Steps, Tree, cut
 from discreet.partition.kernels import IntArray
 from discreet.publication.axes import Axis
 from discreet.values.codes import Tally
 from discreet.values.rule import Rule
+
+COUNTS = 1 << 27  # of one level of cuts, at most: 8 bytes each in this process, and pairs that come to it
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,12 @@ def cells_of(rows: Copied, axes: Sequence[Axis], sensitive: str, values: Tally, 
 
     def ask(tree: Tree, waiting: Sequence[int]) -> list[tuple[list[IntArray], IntArray]]:
         cells = Cells(tree, axes, steps, sensitive, values, waiting)
+        if len(waiting) * cells.width > COUNTS:
+            raise InputError(
+                f"columns have so many values that {len(waiting):,} cells need more than {COUNTS:,} counts, which come"
+                " to this process",
+                hint=f'make `{_widest(cells)}` coarser, publish fewer columns, or set partition = "deal"',
+            )
         held = Held.put(work, f"cells-{next(passes)}", cells)
         numbers, times = tallied(rows, lambda batch: held.get().counted(batch))
         counts = np.zeros(len(waiting) * cells.width, np.int64)
@@ -93,6 +102,11 @@ def cells_of(rows: Copied, axes: Sequence[Axis], sensitive: str, values: Tally, 
         return found
 
     return Cells(cut(ask, steps, values.counts(), rule), axes, steps, sensitive, values)
+
+
+def _widest(cells: Cells) -> str:
+    """The column with the most steps, or different values."""
+    return [*(axis.name for axis in cells.axes), cells.sensitive][int(np.argmax(cells.sizes))]
 
 
 def in_cells(rows: Copied, cells: Cells, work: Path) -> Shuffled:

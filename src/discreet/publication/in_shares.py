@@ -9,6 +9,7 @@ Cost: two passes over one column, and one over all rows, which are then brought 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,27 @@ from discreet.engines.spark.copied import Copied, File, codes
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.held import Held
 from discreet.engines.spark.shuffle import Shuffled
-from discreet.partition.histogram.shares import Shares
-from discreet.partition.kernels import IntArray
+from discreet.partition.kernels import IntArray, shuffle_by_value
+
+
+@dataclass(frozen=True)
+class Before:
+    """How many rows of each value the files before each have, in a file that executors map, and do not read whole."""
+
+    path: str
+
+    @classmethod
+    def put(cls, work: Path, counts: IntArray) -> Before:
+        """Of a row for each file: less than 2³¹ of a value, as `shares.py` asks."""
+        found = np.zeros((len(counts) + 1, counts.shape[1]), np.int32)
+        np.cumsum(counts, axis=0, out=found[1:])
+        path = work / "before.npy"
+        np.save(path, found)
+        return cls(str(path))
+
+    def get(self) -> IntArray:
+        found: IntArray = np.load(self.path, mmap_mode="r")
+        return found
 
 
 def counted_by_file(copied: Copied, column: str, domain: Held, wanted: IntArray) -> IntArray:
@@ -33,7 +53,7 @@ def counted_by_file(copied: Copied, column: str, domain: Held, wanted: IntArray)
         where = pa.array(np.full(there.size, file.number), pa.int64())
         yield pa.record_batch({"file": where, "value": pa.array(there), "n": pa.array(times[there])})
 
-    found = np.zeros((len(copied.files), wanted.size), np.int64)
+    found = np.zeros((len(copied.files), wanted.size), np.int32)  # a file has no more rows than that
     if wanted.size:
         with translating():
             told = copied.each(count, "file long, value long, n long").toArrow()
@@ -41,22 +61,22 @@ def counted_by_file(copied: Copied, column: str, domain: Held, wanted: IntArray)
     return found
 
 
-def shared_out(copied: Copied, column: str, plan: Held, blocks: int, key: bytes, work: Path) -> Shuffled:
-    """Rows by their blocks; the plan is the domain of the column, its shares, and counts by file."""
+def shared_out(
+    copied: Copied, column: str, plan: Held, before: Before, blocks: int, key: bytes, work: Path
+) -> Shuffled:
+    """Rows by their blocks; the plan is the domain of the column, and its shares."""
 
     def block_of(file: File, rows: pa.RecordBatch) -> IntArray:
-        domain, shares, files = plan.get()
+        domain, shares = plan.get()
         of = codes(rows.column(column), domain).to_numpy()
+        own = np.bincount(of, minlength=shares.values)
         found = np.empty(of.size, np.int32)
-        found[np.lexsort((words(key, "file", file.number, of.size), of))] = _blocks(shares, file, of, files, key)
+        found[shuffle_by_value(of, own, words(key, "file", file.number, of.size))] = shares.of_file(
+            file.number, own, before.get(), lambda node: halving(key, node)
+        )
         return found
 
     return Shuffled.of(copied, blocks, block_of, work / "shuffled")
-
-
-def _blocks(shares: Shares, file: File, of: IntArray, files: IntArray, key: bytes) -> IntArray:
-    own = np.bincount(of, minlength=shares.values)
-    return shares.of_file(file.number, own, files, lambda node: halving(key, node))
 
 
 def halving(key: bytes, node: int) -> np.random.Generator:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +22,7 @@ from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.harmless import as_told, harmless
 from discreet.partition import PARTITIONS, RANGES
-from discreet.partition.cells import SIZE
+from discreet.partition.cells import MOST, SIZE
 from discreet.partition.histogram import deal
 from discreet.partition.histogram.runs import Runs
 from discreet.partition.histogram.shares import Shares
@@ -36,7 +35,7 @@ from discreet.publication.generalization import merged
 from discreet.publication.in_blocks import Block, Finish, InCell, coded
 from discreet.publication.in_cells import cells_of, in_cells
 from discreet.publication.in_combinations import Combinations, Combined
-from discreet.publication.in_shares import counted_by_file, shared_out
+from discreet.publication.in_shares import Before, counted_by_file, shared_out
 from discreet.publication.prepare import checked, promised
 from discreet.publication.publish import describe
 from discreet.release.layouts import LAYOUTS, cut_column
@@ -45,6 +44,7 @@ from discreet.release.parts import cut as parted
 from discreet.release.parts import per_part
 from discreet.release.rows import store_rows
 from discreet.release.write import Written
+from discreet.scratch import remove
 from discreet.table import read
 from discreet.values.codes import Tally
 from discreet.values.columns import UNORDERED, Column
@@ -107,8 +107,8 @@ class OnExecutors:
     def _sketch(self) -> Any:
         """Some of the rows, drawn at random, as a table of this process."""
         rows = drawn(self.rows.rows, self._names, min(1.0, DRAWN / self.size))
-        kept = [column for column in self.columns if column.name in self._names]
-        return read(pa.table([rows[each.name].cast(each.type) for each in kept], names=[each.name for each in kept]))
+        columns = [rows[column.name].cast(column.type) for column in self.columns]
+        return read(pa.table(columns, names=self._names))
 
     def doubts(self) -> Iterator[DiscreetWarning]:
         """What is doubtful of the table: of counts, and of the rows that were drawn."""
@@ -141,7 +141,7 @@ class OnExecutors:
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
         finish = Finish(Held.put(self.work, "block", block), self._key)
         found = stored(self.rows.session, rows, self.work / "blocks", finish)
-        shutil.rmtree(rows.folder)
+        remove(Path(rows.folder))
         if sum(found.rows) != self.size:
             raise InternalError("rows were lost on the way, or are there twice; nothing was published")
         return found
@@ -165,31 +165,37 @@ class OnExecutors:
 
     def _by_plan(self) -> tuple[Shuffled, Block]:
         runs = self._runs()
-        if runs.firsts.size > LONGEST:
-            raise InputError(
-                f"the plan of `{self.policy.grouping}` has more than {LONGEST:,} parts, too many for every executor",
-                hint='set partition = "deal" or "local"',
-            )
+        self._check_runs(runs.firsts.size)
         ends = runs.groups + runs.steps * (np.append(runs.firsts[1:], self.size) - 1 - runs.firsts)
         groups = int(ends.max()) + 1
         per = max(1, SIZE * groups // self.size)
         shares = Shares.of(runs, self.sensitive.counts(), per)
+        _check_block(self.policy.grouping, shares.largest)
         column, domain = self.policy.sensitive_column, self.sensitive.domain
         files = counted_by_file(self.rows, column, Held.put(self.work, "domain", domain), shares.spread)
-        plan = Held.put(self.work, "plan", (domain, shares, files))
+        plan, before = Held.put(self.work, "plan", (domain, shares)), Before.put(self.work, files)
         blocks = -(-groups // per)
-        return shared_out(self.rows, column, plan, blocks, self._key, self.work), self._block(shares)
+        return shared_out(self.rows, column, plan, before, blocks, self._key, self.work), self._block(shares)
 
     def _runs(self) -> Runs:
         """The plan, by counts alone."""
         name, counts = self.policy.grouping, self.sensitive.counts()
         if name == "deal":
+            _check_block(name, self.size // deal.groups_of(counts, self.guarantee.rule))
+            self._check_runs(deal.longest(counts, self.guarantee.rule))
             return deal.runs(counts, self.guarantee.rule)
         _check_planned(name, self.size)
         values = np.repeat(np.arange(counts.size, dtype=np.int32), counts)
         options = self.policy.options
         placed = PARTITIONS[name].place([], values, self.guarantee, Drawn(self._key, "plan"), options)
         return Runs.of(placed.groups, values)
+
+    def _check_runs(self, runs: int) -> None:
+        if runs > LONGEST:
+            raise InputError(
+                f"the plan of `{self.policy.grouping}` has more than {LONGEST:,} parts, too many for every executor",
+                hint='set partition = "local", or "deal" with smaller groups; or make the sensitive values coarser',
+            )
 
     def promise(self, blocks: Blocks | Combined) -> Promise:
         """What the manifest will say."""
@@ -249,6 +255,14 @@ def _tally(rows: Copied, name: str) -> Tally:
     """How often each value of a column occurs."""
     found = counted(rows.rows, name, VALUES)
     return Tally.of(found["value"].cast(rows.schema.field(name).type), found["n"].to_numpy())
+
+
+def _check_block(name: str, rows: int) -> None:
+    if rows > MOST:
+        raise InputError(
+            f"groups of `{name}` have so many rows that one task would hold {rows:,}; it holds at most {MOST:,}",
+            hint="ask for less, such as a smaller k or l, or publish the table without Spark, if one machine holds it",
+        )
 
 
 def _check_planned(name: str, rows: int) -> None:

@@ -11,10 +11,9 @@ Claim: every_row_once — a release has every row of the source once, whichever 
 
 from __future__ import annotations
 
-import shutil
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.session import check_session
 from discreet.engines.spark.source import cleaned, frame_of, is_frame, of_people, seen, types_of
 from discreet.engines.spark.workers import check_workers
-from discreet.errors import DiscreetWarning, InputError
+from discreet.errors import DiscreetError, DiscreetWarning, EngineError, InputError
 from discreet.partition import PARTITIONS
 from discreet.policy import Given, Policy, unfit
 from discreet.policy.about import members
@@ -39,6 +38,7 @@ from discreet.publication.made_on_spark import CAN, RAISED, OnExecutors
 from discreet.release import Release
 from discreet.release.parts import check_rows_per_part
 from discreet.release.write import complete, free, hidden
+from discreet.scratch import remove
 from discreet.table.header import check_names
 from discreet.values.columns import Column
 from discreet.warnings.checks import judged
@@ -46,6 +46,7 @@ from discreet.warnings.repeats import repeating
 
 ROWS = 2_000_000  # of a part, unless it is said otherwise: each is made by one task
 VERIFYING = "512MB"  # of this process: as much however many rows there are
+QUIET = 1.0  # seconds in which a task of Spark's that is to end makes no folder again
 RESERVED = "discreet "  # how columns begin that are added on the way
 
 
@@ -92,22 +93,20 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
     _check_suits(rules, columns)
     others = opened_earlier(asked.earlier, rules)
     watch = watched(others)
-    with hidden(to, watch) as folder, ExitStack() as ending:
-        work = folder / "work"
-        work.mkdir()
-        ending.callback(shutil.rmtree, work, ignore_errors=True)
+    with hidden(to, watch) as folder, _emptied(own, folder / "work") as work:
         progress("checking")
         check_workers(own)
         before = seen(own, source)
-        every, rows, doubts = _looked_at(frame, rules)
         progress("copying")
         names = [*rules.quasi, rules.sensitive_column]
         published = [next(column for column in columns if column.name == name) for name in names]
         schema = pa.schema([(column.name, column.type) for column in published])
-        private = Copied.of(own, cleaned(frame, names, present=present(rules)), schema, work / "rows")
+        shown = cleaned(frame, [*names, *rules.identifiers], present=present(rules))
+        private = Copied.of(own, shown, schema, work / "rows")
         progress("counting")
+        every, rows, doubts = _looked_at(frame, private, rules)
         made = OnExecutors.of(private, rules, published, work)
-        if seen(own, source) != before or made.size != rows:
+        if seen(own, source) != before or made.size != rows or every < rows:
             raise InputError("the source changed while it was read; nothing was published", hint="publish it again")
         doubts += [*earlier_doubts(others, rules), *made.doubts()]
         progress("grouping")
@@ -117,13 +116,27 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
         promise = made.promise(blocks)
         written = made.tables(blocks, promise, asked.rows_per_part)
         ready = [replace(each, files=[file.rename(folder / file.name) for file in each.files]) for each in written]
-        ending.close()
+        remove(work)
         about = members(made.policy.about)
         release = complete(
             folder, to, promise, ready, progress=progress, about=about, watch=watch, memory_limit=VERIFYING
         )
     release = replace(release, withheld=every - rows, suppressed=rows - promise.rows)
     return replace(release, path=asked.to, warnings=warned)
+
+
+@contextmanager
+def _emptied(session: Any, work: Path) -> Iterator[Path]:
+    """A private folder for rows on their way, and none if anything fails: tasks that still go on are stopped."""
+    work.mkdir()
+    try:
+        yield work
+    except BaseException as error:
+        with suppress(Exception):  # Spark may have ended
+            session.interruptAll()
+        told = isinstance(error, DiscreetError) and not isinstance(error, EngineError)
+        remove(work, quiet=0.0 if told else QUIET)
+        raise
 
 
 def _opened(table: Any, engine: Any, memory_limit: str | None) -> tuple[Any, Any, Any]:
@@ -197,10 +210,12 @@ def _either(names: Any) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def _looked_at(frame: Any, policy: Policy) -> tuple[int, int, list[DiscreetWarning]]:
-    """How many rows there are, how many are published, and what is doubtful of identifiers; raise if people repeat."""
-    shown = cleaned(frame, policy.identifiers, present=present(policy))
-    rows, missing, people, held, values = of_people(shown, policy.identifiers)
+def _looked_at(frame: Any, private: Copied, policy: Policy) -> tuple[int, int, list[DiscreetWarning]]:
+    """How many rows there are, how many are published, and what is doubtful of identifiers; raise if people repeat.
+
+    Identifiers are those of the copy: a frame that is looked at again may find other rows.
+    """
+    rows, missing, people, held, values = of_people(private.rows, policy.identifiers)
     every = rows if present(policy) is None else of_people(cleaned(frame, [], present=None), [])[0]
     if not every:
         raise InputError("the table has no rows", hint="there is nothing to publish")

@@ -81,8 +81,8 @@ def publish(
     If `to` is the URL of a database, the release is put there under the name `release`, for roles to read that it is
     granted to (`grant`). Its files are made and verified in a private folder first, unless the table is in the same
     database and the partition needs no more than counts: then rows are assigned there, and none leaves it.
-    A table of more than 20 million rows is written as several Parquet files, or one of more than `rows_per_part` rows,
-    of about so many rows each.
+    A table of more than 20 million rows (on Spark 2 million) is written as several Parquet files, or one of more than
+    `rows_per_part` rows, of about so many rows each.
     The publication `join` needs a `public` table, which is read in the same way. A release that together with `earlier`
     ones of the same people would tell more of somebody than is promised is refused. With `plausible`, so many plausible
     tables are added, drawn from the other files of the release alone. A `holdout` of 0.1 leaves out a tenth of the

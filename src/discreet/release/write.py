@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -38,7 +37,7 @@ from discreet.release.manifest import (
 from discreet.release.parts import cut
 from discreet.release.release import Release
 from discreet.release.verify import verify_alone
-from discreet.scratch import made, sweep
+from discreet.scratch import made, remove, sweep
 from discreet.visible import in_json
 
 DRAFTS = re.compile(r"\..+\.[0-9a-f]{8}\.draft")  # hidden folders that the next release beside them sweeps
@@ -293,8 +292,10 @@ def hidden(to: Path, watch: Watch = SILENT) -> Iterator[Path]:
                 sync(parent)
             yield folder.path
         finally:
-            _remove(folder.path, watch)
-            folder.let_go()
+            try:
+                _remove(folder.path, watch)
+            finally:
+                folder.let_go()
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ReleaseError(f"`{to}` could not be written: {reason}; nothing was published") from None
@@ -315,9 +316,11 @@ def _drawn(to: Path, watch: Watch) -> Path:
 def _remove(folder: Path, watch: Watch) -> None:
     """Remove a hidden folder that is still there: it was not shown, and whoever watches must know before it goes."""
     if os.path.lexists(folder):
-        with suppress(DiscreetError):  # then it stays, for whoever watches to find
+        try:
             watch.withdrawn(folder)
-            shutil.rmtree(folder, ignore_errors=True)
+        except DiscreetError:  # then it stays, for whoever watches to find
+            return
+        remove(folder)
 
 
 def settle(folder: Path) -> None:

@@ -20,6 +20,11 @@ def of(groups, values, per):
     return Shares.of(Runs.of(np.array(groups, np.int32), values), np.bincount(values), per)
 
 
+def before(counts):
+    """How many rows of each value the files before each have, of a row for each file."""
+    return np.cumsum([np.zeros_like(counts[0]), *counts], axis=0)
+
+
 def generators(seed):
     return lambda node: np.random.default_rng([seed, node])
 
@@ -49,7 +54,7 @@ def test_every_place_is_filled_once(plan):
     own = own[:, : made.values]
     sent = Counter()
     for file in range(5):
-        blocks = made.of_file(file, own[file], own[:, made.spread], generators(seed))
+        blocks = made.of_file(file, own[file], before(own[:, made.spread]), generators(seed))
         sent.update(zip(np.repeat(np.arange(made.values), own[file]).tolist(), blocks.tolist(), strict=True))
     assert sent == Counter((value, group // per) for value, group in zip(values, groups, strict=True))
 
@@ -68,7 +73,7 @@ def test_shares_are_shuffles():
     for seed in range(times):
         pairs = []
         for file in range(3):
-            blocks = made.of_file(file, counts[file], counts, generators(seed))
+            blocks = made.of_file(file, counts[file], before(counts), generators(seed))
             pairs += [(file, block) for block in blocks.tolist()]
         drawn[table(pairs)] += 1
     assert drawn.keys() <= expected.keys()
@@ -81,7 +86,7 @@ def test_shares_are_shuffles():
 def test_values_in_one_block_need_no_counts():
     made = of([0, 1, 2, 3, 0, 1], [0, 0, 0, 0, 1, 1], 2)
     assert made.spread.tolist() == [0]
-    blocks = made.of_file(1, np.array([1, 2]), np.array([[3], [1]]), generators(1))
+    blocks = made.of_file(1, np.array([1, 2]), before(np.array([[3], [1]])), generators(1))
     assert blocks[1:].tolist() == [0, 0]
 
 

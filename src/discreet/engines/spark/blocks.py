@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -23,8 +22,9 @@ import pyarrow.parquet as pq
 from discreet.engines.spark.shuffle import Shuffled
 from discreet.engines.spark.tasks import at_once, each_number
 from discreet.errors import InternalError
+from discreet.values.codes import encode
+from discreet.values.rule import IntArray
 
-Ints = npt.NDArray[np.integer[Any]]
 ROWS_AT_ONCE = 122_880  # of a row group, as DuckDB has it
 TOLD = "block int, rows long, groups long, share double, value int, held long, among long"
 
@@ -52,11 +52,11 @@ class Blocks:
     share: float
     worst: tuple[int, int, int]
 
-    def cut(self, session: Any, parts: Sequence[Part], group: str, row: str) -> list[int]:
-        """Cut parts of tables, each by a task, and say how many rows each has."""
+    def cut(self, session: Any, parts: Sequence[Part], group: str, row: str) -> None:
+        """Cut parts of tables, each by a task."""
         groups, rows = (np.append(0, np.cumsum(each)) for each in (self.groups, self.rows))
         folder = str(self.folder)
-        return written(session, parts, lambda part: _cut(Path(folder), part, groups, rows, group, row))
+        written(session, parts, lambda part: _cut(Path(folder), part, groups, rows, group, row))
 
     def read(self, name: str) -> Iterator[pa.Table]:
         """The tables of that name, block by block."""
@@ -82,7 +82,7 @@ def stored(session: Any, rows: Shuffled, folder: Path, finish: Callable[[pa.Tabl
         return pa.record_batch({name: pa.array([n], types.get(name, pa.int64())) for name, n in told.items()})
 
     told = each_number(session, rows.blocks, write, TOLD).sort_by("block")
-    if told["block"].to_pylist() != list(range(told.num_rows)):
+    if told["block"].to_pylist() != list(range(rows.blocks)):
         raise InternalError("blocks of rows are missing; nothing was published")
     worst = max(zip(*(told[name].to_pylist() for name in ("value", "held", "among")), strict=True), key=_filled)
     groups, sizes = (tuple(told[name].to_pylist()) for name in ("groups", "rows"))
@@ -105,16 +105,16 @@ class Part:
     columns: tuple[str, ...]
 
 
-def written(session: Any, parts: Sequence[Part], make: Callable[[Part], pa.Table | pa.RecordBatchReader]) -> list[int]:
-    """Let every part be made and written by a task, and say how many rows each has."""
+def written(session: Any, parts: Sequence[Part], make: Callable[[Part], pa.Table | pa.RecordBatchReader]) -> None:
+    """Let every part be made and written by a task."""
     wanted = tuple(parts)
 
     def write(number: int) -> pa.RecordBatch:
-        rows = put(make(wanted[number]), Path(wanted[number].to))
-        return pa.record_batch({"part": pa.array([number], pa.int64()), "rows": [rows]})
+        put(make(wanted[number]), Path(wanted[number].to))
+        return pa.record_batch({"part": pa.array([number], pa.int64())})
 
-    told = each_number(session, len(wanted), write, "part long, rows long").sort_by("part")
-    return [int(each) for each in told["rows"].to_pylist()]
+    if each_number(session, len(wanted), write, "part long").num_rows != len(wanted):
+        raise InternalError("parts of a table are missing; nothing was published")
 
 
 def _cut(folder: Path, part: Part, groups: Any, rows: Any, group: str, row: str) -> pa.Table:
@@ -122,27 +122,36 @@ def _cut(folder: Path, part: Part, groups: Any, rows: Any, group: str, row: str)
     edges, found = (groups if part.by_group else rows), []
     first = int(np.searchsorted(edges, part.first, side="right")) - 1
     for block in range(first, int(np.searchsorted(edges, part.last, side="left"))):
-        table = pq.read_table(folder / f"{part.of}-{block}.parquet", partitioning=None)
-        own = table[group].to_numpy() + groups[block]
-        at = own - 1 if part.by_group else np.arange(rows[block], rows[block] + own.size)
-        low, high = (int(np.searchsorted(at, end)) for end in (part.first, part.last))
+        with pq.ParquetFile(folder / f"{part.of}-{block}.parquet") as file:
+            own = file.read([group])[group].to_numpy() + groups[block]
+            at = own - 1 if part.by_group else np.arange(rows[block], rows[block] + own.size)
+            low, high = (int(np.searchsorted(at, end)) for end in (part.first, part.last))
+            table = _between(file, low, high)
         numbered = pa.array(own[low:high].astype(np.int32))
-        kept = table.slice(low, high - low).set_column(table.column_names.index(group), group, numbered)
+        kept = table.set_column(table.column_names.index(group), group, numbered)
         if not part.by_group:
             kept = kept.append_column(row, pa.array(at[low:high] + 1))
         found.append(kept)
     return pa.concat_tables(found).select(list(part.columns))
 
 
-def put(rows: pa.Table | pa.RecordBatchReader, path: Path) -> int:
-    """Write a file under its name at once, and say how many rows it has: whoever else writes it writes the same."""
-    written, whole, schema = 0, isinstance(rows, pa.Table), rows.schema.remove_metadata()
+def _between(file: pq.ParquetFile, low: int, high: int) -> pa.Table:
+    """Some rows of a file, of which no more groups of rows are read than hold them."""
+    about = file.metadata
+    sizes = np.array([about.row_group(i).num_rows for i in range(about.num_row_groups)], np.int64)
+    ends = np.cumsum(sizes)
+    wanted = np.flatnonzero((ends > low) & (ends - sizes < high))
+    before = int((ends - sizes)[wanted[0]]) if wanted.size else 0
+    return file.read_row_groups(wanted.tolist()).slice(low - before, high - low)
+
+
+def put(rows: pa.Table | pa.RecordBatchReader, path: Path) -> None:
+    """Write a file under its name at once: whoever else writes it writes the same."""
+    whole, schema = isinstance(rows, pa.Table), rows.schema.remove_metadata()
     with at_once(path) as drafted, pq.ParquetWriter(drafted, schema, store_schema=False) as file:
         for table in [rows] if whole else (pa.Table.from_batches([batch]) for batch in rows):
             size = ROWS_AT_ONCE if whole else max(table.num_rows, 1)
             file.write_table(table.replace_schema_metadata(None), row_group_size=size)
-            written += table.num_rows
-    return written
 
 
 def plain(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
@@ -156,7 +165,7 @@ def plain(rows: pa.RecordBatchReader) -> pa.RecordBatchReader:
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Rows sorted by columns, missing values last; rows that are equal in these are equal."""
-    keys: list[tuple[Ints, int]] = []
+    keys: list[tuple[IntArray, int]] = []
     for name in names:
         ranks, bits = _ranks(table[name])
         if keys and keys[-1][1] + bits < 63:  # as many columns as there is room for are one number
@@ -166,15 +175,11 @@ def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     return table.take(pa.array(np.lexsort([ranks for ranks, _ in reversed(keys)])))
 
 
-def _ranks(column: pa.ChunkedArray) -> tuple[Ints, int]:
+def _ranks(column: pa.ChunkedArray) -> tuple[IntArray, int]:
     """Whole numbers from 0 in the order of a column's values, missing ones last; and how many bits they need."""
-    column = column.combine_chunks()
     if pa.types.is_integer(column.type) and not column.null_count and len(column):
         low, high = (int(end.as_py()) for end in pc.min_max(column).values())
         if high - low < 1 << 62 and abs(low) < 1 << 62:
             return column.to_numpy().astype(np.int64) - low, (high - low).bit_length()
-    encoded = column.dictionary_encode()
-    order = np.append(np.empty(len(encoded.dictionary), np.int64), len(encoded.dictionary))
-    order[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(len(encoded.dictionary))
-    codes = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy()
-    return order[codes], len(encoded.dictionary).bit_length()
+    encoded = encode(column)
+    return encoded.codes, encoded.size.bit_length()

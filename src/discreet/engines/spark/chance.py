@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from discreet.values.random import RandomSource
 
-AT_ONCE = 1 << 13  # words of rows that stand beside each other
-
 
 def words(key: bytes, purpose: str, number: int, n: int) -> npt.NDArray[np.uint64]:
     """The first `n` words of a purpose and a number."""

@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.files import address
+from discreet.engines.spark.session import AS_THEY_ARE, settled
 from discreet.engines.spark.tasks import of_numbers
-from discreet.errors import EngineError
+from discreet.errors import EngineError, InternalError
 
 ROWS = 1 << 20  # of a file, at most
 AT_ONCE = 1 << 16  # rows of a batch
+UNKNOWN = "a value was read that is not among those that were counted; nothing was published"
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Copied:
 
     @classmethod
     def of(cls, session: Any, rows: Any, schema: pa.Schema, folder: Path) -> Copied:
-        """Copy rows to a folder that is not there yet."""
-        with translating():
+        """Copy rows to a folder that is not there yet; columns that are not in the schema are only in the frame."""
+        with translating(), settled(rows.sparkSession, AS_THEY_ARE):
             written = rows.write.mode("error").option("compression", "lz4_raw").option("maxRecordsPerFile", ROWS)
             written.parquet(address(folder))
         files = sorted(map(str, folder.glob("*.parquet")))
@@ -64,9 +67,10 @@ class File:
     schema: pa.Schema
 
     def rows(self, names: Sequence[str] | None = None) -> pa.RecordBatch:
-        """All its rows."""
-        found = list(self.batches(names))
-        return pa.Table.from_batches(found, self._types(names)).combine_chunks().to_batches()[0]
+        """All its rows; a file may have none."""
+        types = self._types(names)
+        found = pa.Table.from_batches(self.batches(names), types).combine_chunks().to_batches()
+        return found[0] if found else pa.RecordBatch.from_pylist([], schema=types)
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         """Its rows, some at once."""
@@ -81,7 +85,15 @@ class File:
 
 def codes(values: pa.Array | pa.ChunkedArray, domain: pa.Array) -> pa.Array:
     """The place of each value in its domain; a missing one has the last."""
+    if pa.types.is_integer(values.type) and not values.null_count and len(domain) > len(values):
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        sought, known = values.to_numpy(), domain.cast(values.type).to_numpy()  # sorted: to hash it takes longer
+        at = np.minimum(np.searchsorted(known, sought), known.size - 1)
+        if not np.array_equal(known[at], sought):
+            raise InternalError(UNKNOWN)
+        return pa.array(at.astype(np.int32))
     found = pc.index_in(values, value_set=domain.cast(values.type))
     if (found.null_count or 0) > (values.null_count or 0):
-        raise ValueError("a value was read that is not among those that were counted")
+        raise InternalError(UNKNOWN)
     return pc.fill_null(found, len(domain)).cast(pa.int32())

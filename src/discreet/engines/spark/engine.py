@@ -26,6 +26,7 @@ from discreet.engines.spark.dialect import Dialect
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.files import check_types, fetched, scanned, sent
 from discreet.engines.spark.session import beside, is_connect
+from discreet.engines.spark.words import quoted
 from discreet.errors import EngineError, InputError, InternalError
 from discreet.values.written import PLAIN, Csv
 
@@ -77,7 +78,7 @@ class Spark:
             if names & self._here and not names & (self._known.keys() | self._views):
                 return self._beside.run(query)
             query = self.written(query)
-        self._send(name for name in self._here if _quoted(name) in query)
+        self._send(name for name in self._here if quoted(name) in query)
         with self._lock, translating():
             return fetched(self._session.sql(query))
 
@@ -99,7 +100,7 @@ class Spark:
         ]
         schema = ", ".join(column.sql(dialect=self.dialect) for column in columns)
         with self._lock, translating():
-            self._session.createDataFrame(taken, schema).createOrReplaceTempView(_quoted(name))
+            self._session.createDataFrame(taken, schema).createOrReplaceTempView(quoted(name))
 
     def load(
         self,
@@ -185,7 +186,3 @@ class Spark:
 def _view(name: str, paths: Sequence[Path]) -> exp.Create:
     temporary = exp.Properties(expressions=[exp.TemporaryProperty(), *scanned(paths)])
     return exp.Create(this=exp.table_(name, quoted=True), kind="VIEW", replace=True, properties=temporary)
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

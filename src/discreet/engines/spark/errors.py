@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 
-from discreet.errors import DiscreetError, EngineError
+from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, InternalError
 
 
 class _Quiet(threading.local):
@@ -38,6 +38,8 @@ def translating() -> Iterator[None]:
     except (PySparkException, Py4JError, Py4JNetworkError, ConnectionError, EOFError) as error:
         raise translated(error) from None
     except Exception as error:  # what Connect's client raises by itself: its library is no requirement of ours
+        if isinstance(error, AttributeError) and _is_of_spark(error):  # a session that has ended is None in its parts
+            raise EngineError(*STOPPED[:1], hint=STOPPED[1]) from None
         if type(error).__module__.partition(".")[0] not in {"grpc", "py4j", "pyspark"}:
             raise
         raise translated(error) from None
@@ -45,11 +47,25 @@ def translating() -> Iterator[None]:
         QUIET.calls -= 1
 
 
+def _is_of_spark(error: Exception) -> bool:
+    """Whether it was raised in the code of Spark's own client."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    module = at.tb_frame.f_globals.get("__name__", "") if at is not None else ""
+    return str(module).partition(".")[0] in {"pyspark", "py4j"}
+
+
 def translated(error: Exception) -> DiscreetError:
-    """Words of Spark's are looked through and not repeated, but for those about a query that was not run."""
+    """Words of Spark's are looked through and not repeated, but for those about a query that was not run.
+
+    What we raised ourselves on an executor is raised here again: its words are ours.
+    """
     text = str(error)
+    if (own := _own(text)) is not None:
+        return own
     for pattern, (what, hint) in WORDS.items():
-        if re.search(pattern, text):
+        if re.search(pattern, text, re.MULTILINE):
             if not what:
                 raise KeyboardInterrupt
             return EngineError(what, hint=hint)
@@ -65,6 +81,19 @@ def translated(error: Exception) -> DiscreetError:
     return EngineError("Spark cannot do that")
 
 
+def _own(text: str) -> DiscreetError | None:
+    """Our own error at the end of a traceback of Python's on an executor."""
+    found = re.search(r"^discreet\.errors\.(\w+): (.+)\n(?:Hint: (.+))?", text + "\n", re.MULTILINE)
+    if found is None or found[1] not in RAISED:
+        return None
+    return RAISED[found[1]](found[2], hint=found[3] or "")
+
+
+# Made of words alone.
+RAISED: dict[str, type[DiscreetError]] = {
+    each.__name__: each for each in (InternalError, InputError, GuaranteeError, EngineError)
+}
+STOPPED = ("the session of Spark was stopped", "start another, and run the same again with that")
 ENDED = ("Spark has ended, or cannot be reached", "see whether its driver runs, and run the same command again")
 # By what Spark says, since these have no state of their own.
 WORDS: dict[str, tuple[str, str]] = {
@@ -73,19 +102,36 @@ WORDS: dict[str, tuple[str, str]] = {
         "the executors have no `discreet`",
         "install it in the Python of every executor, or send it there with `spark.addArtifacts`",
     ),
+    r"^\S*(AttributeError: Can't get attribute|ImportError: cannot import name).*discreet": (
+        "the executors have another `discreet` than this process",
+        "install `discreet` in the Python of every executor as it is here",
+    ),
+    r"maxResultSize": (
+        "more counts came to this process than Spark lets through",
+        "raise `spark.driver.maxResultSize` where Spark is started, or make columns coarser",
+    ),
+    r"^MemoryError|ArrowMemoryError|Python worker exited unexpectedly|Python worker (process )?(terminated|crashed)": (
+        "a Python process of an executor ended, most likely for want of memory",
+        "give Python more beside Java (`spark.executor.memoryOverhead`), or an executor fewer cores",
+    ),
+    r"ExecutorLostFailure": (
+        "executors of Spark were lost more often than it bears",
+        "see in their logs why they end: most likely for want of memory (`spark.executor.memoryOverhead`)",
+    ),
     r"OutOfMemoryError|OUT_OF_MEMORY|Cannot reserve": (
         "Spark ran out of memory",
         "give its executors more (`spark.executor.memory`), or `--memory-limit` where it was started here",
     ),
+    r"PermissionError|Permission denied|AccessControlException|AccessDeniedException": (
+        "the executors may not read or write a file that they need",
+        "let them work as the same user of the system as this process, who alone may open its private folder",
+    ),
     r"[Nn]o space left": ("a disk of Spark is full", "make room there, and run the same command again"),
-    r"PATH_NOT_FOUND|FAILED_READ_FILE|FileNotFoundException|CANNOT_READ_FILE": (
-        "a file of the release cannot be read",
-        "every executor must see the release under the same path: put it on a disk or store that all of them see",
+    r"PATH_NOT_FOUND|FAILED_READ_FILE|FileNotFoundException|FileNotFoundError|CANNOT_READ_FILE": (
+        "a file that Spark was to read is not there, or cannot be read",
+        "every executor must see it under the same path: put it on a disk or store that all of them see",
     ),
-    r"stopped SparkContext|SparkContext was shut down|NoneType' object has no attribute|SESSION_CLOSED": (
-        "the session of Spark was stopped",
-        "start another, and open the release with that",
-    ),
+    r"stopped SparkContext|SparkContext was shut down|SESSION_CLOSED": STOPPED,
     r"StatusCode.UNAVAILABLE|Connection refused|SESSION_NOT_FOUND|HANDLE_ABANDONED": ENDED,
     r"PYTHON_VERSION_MISMATCH|Python in worker has different version": (
         "the executors have another version of Python than this process",

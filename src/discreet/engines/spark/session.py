@@ -51,6 +51,13 @@ OWN: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 2)),
     "spark.sql.catalogImplementation": "in-memory",
 }
+# While private rows are copied: dates and times are written as they are, whatever a session does elsewhere.
+AS_THEY_ARE: Mapping[str, str] = {
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.parquet.writeLegacyFormat": "false",
+}
 STARTING = Lock()
 
 
@@ -117,13 +124,12 @@ def beside(session: SparkSession) -> SparkSession:
 
 
 @contextmanager
-def settled(session: SparkSession) -> Iterator[SparkSession]:
-    """A session itself with the settings that answers rest on, which it has until the end; then its own again."""
-    check_session(session)
+def settled(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """A session itself with other settings, which it has until the end; then its own again."""
     with translating():
-        before = _settle(session)
+        before = _settle(session, settings)
     try:
-        yield session
+        yield
     finally:
         with suppress(Exception):  # a session that has ended has no settings
             for name, value in before.items():
@@ -133,10 +139,10 @@ def settled(session: SparkSession) -> Iterator[SparkSession]:
                     session.conf.set(name, value)
 
 
-def _settle(session: SparkSession) -> dict[str, str | None]:
+def _settle(session: SparkSession, settings: Mapping[str, str] = SETTINGS) -> dict[str, str | None]:
     """Change the settings that are otherwise, and return what they were; one that this Spark has not, it needs not."""
     before: dict[str, str | None] = {}
-    for name, value in SETTINGS.items():
+    for name, value in settings.items():
         with suppress(AnalysisException):
             found = session.conf.get(name, None)
             if found is None or found.lower() != value.lower():

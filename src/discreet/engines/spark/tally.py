@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.engines.spark.copied import Copied, File
 from discreet.engines.spark.errors import translating
+from discreet.values.rule import IntArray
 
 FULL = 1 << 22  # numbers that are kept before they are counted
-Ints = npt.NDArray[np.integer[Any]]
 
 
-def tallied(copied: Copied, numbers: Callable[[pa.RecordBatch], Sequence[Ints]]) -> tuple[Ints, Ints]:
+def tallied(copied: Copied, numbers: Callable[[pa.RecordBatch], Sequence[IntArray]]) -> tuple[IntArray, IntArray]:
     """Each whole number that `numbers` finds in the rows, and how often: of a batch, arrays of them."""
 
     def count(file: File) -> Iterator[pa.RecordBatch]:
-        found: Ints = np.zeros(0, np.int64)
-        times, waiting, kept = found, list[Ints](), 0
+        found: IntArray = np.zeros(0, np.int64)
+        times, waiting, kept = found, list[IntArray](), 0
         for batch in file.batches():
             new = numbers(batch)
             waiting += new
@@ -39,7 +37,7 @@ def tallied(copied: Copied, numbers: Callable[[pa.RecordBatch], Sequence[Ints]])
     return told["number"].to_numpy(), told["sum(n)"].to_numpy()
 
 
-def _together(found: Ints, times: Ints, waiting: Sequence[Ints]) -> tuple[Ints, Ints]:
+def _together(found: IntArray, times: IntArray, waiting: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
     """Numbers that were counted before and others that wait, counted."""
     if not waiting:
         return found, times

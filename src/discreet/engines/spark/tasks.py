@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,12 +17,33 @@ from uuid import uuid4
 import pyarrow as pa
 
 from discreet.engines.spark.errors import translating
+from discreet.errors import EngineError
+
+NEEDED = ("discreet", "numba", "numpy", "pyarrow")
+SAME = "install `discreet` in the Python of every executor as it is here, or send an environment with it there"
+SAME += " (`spark.addArtifacts`, or `spark.archives`)"
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """What this process makes blocks by; another version of it might draw otherwise."""
+    return tuple((name, version(name)) for name in NEEDED)
+
+
+@cache
+def check_here(wanted: tuple[tuple[str, str], ...]) -> None:
+    """Raise on an executor that has other versions than the process that sent it its task: once in each process."""
+    for (name, there), (_, here) in zip(wanted, versions(), strict=True):
+        if there != here:
+            raise EngineError(f"the executors of Spark have `{name}` {here}, and this process {there}", hint=SAME)
 
 
 def of_numbers(session: Any, n: int, make: Callable[[int], Iterator[pa.RecordBatch]], schema: str) -> Any:
     """A frame of what is made of every number from 0, each by a task."""
+    wanted = versions()
 
     def made(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        check_here(wanted)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from make(number)

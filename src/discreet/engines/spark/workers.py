@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.engines.spark.errors import translating
+from discreet.engines.spark.tasks import NEEDED, SAME
 from discreet.errors import EngineError
 
-NEEDED = ("discreet", "numba", "numpy", "pyarrow")
-TASKS = 8  # enough to meet the executors that are there; one that comes later is found by what it cannot import
+TASKS = 8  # enough to meet some executors; every task that makes anything asks its own (`tasks.py`)
 
 
 def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
@@ -42,11 +42,7 @@ def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
         if there == here[name]:
             continue
         what = f"have no `{name}`" if not there else f"have `{name}` {there}, and this process {here[name]}"
-        raise EngineError(
-            f"the executors of Spark {what}",
-            hint="install `discreet` in the Python of every executor as it is here, or send an environment with it"
-            " there (`spark.addArtifacts`, or `spark.archives`)",
-        )
+        raise EngineError(f"the executors of Spark {what}", hint=SAME)
 
 
 def _python() -> str:

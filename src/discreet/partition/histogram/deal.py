@@ -33,10 +33,19 @@ def plan(counts: IntArray, rule: Rule) -> IntArray:
     return out
 
 
+def groups_of(counts: IntArray, rule: Rule) -> int:
+    """How many groups there will be, each of about as many rows."""
+    return int(capacity(counts, np.arange(counts.size, dtype=np.int32), rule))
+
+
+def longest(counts: IntArray, rule: Rule) -> int:
+    """How many runs there are at most."""
+    return 4 * counts.size + int(counts.sum()) // groups_of(counts, rule) + 1
+
+
 def runs(counts: IntArray, rule: Rule) -> Runs:
     """The same plan by its runs, without a number per row: a few for each value, and one more for each turn."""
-    held = np.arange(counts.size, dtype=np.int32)
-    groups = int(capacity(counts, held, rule))
+    held, groups = np.arange(counts.size, dtype=np.int32), groups_of(counts, rule)
     starts, turn, found = np.cumsum(counts) - counts, 0, []
     for harmless in (False, True):
         for again in (False, True):

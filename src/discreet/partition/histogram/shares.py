@@ -72,6 +72,11 @@ class Shares:
         new = np.flatnonzero(np.diff(value, prepend=-1) | np.diff(block, prepend=-1))
         return value[new], block[new], np.add.reduceat(self.size[by], new)
 
+    @property
+    def largest(self) -> int:
+        """The rows of the largest block."""
+        return int(np.bincount(self.block, self.size).max())
+
     @cached_property
     def spread(self) -> IntArray:
         """The values that are in several blocks: how often each file has these has to be known."""
@@ -80,17 +85,17 @@ class Shares:
         return found
 
     def of_file(
-        self, file: int, own: IntArray, files: IntArray, chance: Callable[[int], np.random.Generator]
+        self, file: int, own: IntArray, before: IntArray, chance: Callable[[int], np.random.Generator]
     ) -> IntArray:
         """To which blocks a file's rows go, when they are sorted by value.
 
-        It has so many rows of each value (`own`), and every file has so many of each value that is `spread` (a row of
-        `files` each). `chance` is that of a halving, which has a number.
+        It has so many rows of each value (`own`). The files `before` each have so many of each value that is `spread`:
+        a row for each file, and a last one for all. `chance` is that of a halving, which has a number.
         """
         values, blocks, places = self._pairs
         many = np.isin(values, self.spread)
         shares = np.where(many, 0, own[values])
-        shares[many] = _share(file, files, places[many], np.searchsorted(self.spread, values[many]), chance)
+        shares[many] = _share(file, before, places[many], np.searchsorted(self.spread, values[many]), chance)
         found: IntArray = np.repeat(blocks, shares)
         return found
 
@@ -104,11 +109,10 @@ class Shares:
 
 
 def _share(
-    file: int, files: IntArray, places: IntArray, of: IntArray, chance: Callable[[int], np.random.Generator]
+    file: int, before: IntArray, places: IntArray, of: IntArray, chance: Callable[[int], np.random.Generator]
 ) -> IntArray:
     """How many of a file's rows each of the places takes, which are `of` a value each, sorted."""
-    before = np.cumsum(files, axis=0) - files
-    low, high, node = 0, len(files), 1
+    low, high, node = 0, len(before) - 1, 1
     while high - low > 1:
         middle = (low + high) // 2
         first = _drawn(places, of, before[middle] - before[low], chance(node))
