@@ -212,6 +212,8 @@ def complete(
     with translating():
         for name, columns in unique.items():
             run("CREATE UNIQUE INDEX ON {} ({})", Identifier(schema, name), SQL(", ").join(map(Identifier, columns)))
+        for link in {link.other: link for link in links}.values():
+            _key(run, schema, link)
         for link in links:
             _link(run, schema, link)
         run(
@@ -268,23 +270,27 @@ def _check_roles(connection: psycopg.Connection[Any], roles: Sequence[str]) -> N
             raise InputError(f"there is no role `{role}` in the server", hint="`\\du` in psql lists them")
 
 
-def _link(run: Callable[..., None], schema: str, link: Link) -> None:
-    """A foreign key; to values that occur several times, by a table that has each once."""
-    other, this = Identifier(schema, link.other), Identifier(schema, link.table)
-    here, there = (SQL(", ").join(map(Identifier, names)) for names in (link.columns, link.others))
+def _key(run: Callable[..., None], schema: str, link: Link) -> None:
+    """The key that tables point to; of values that occur several times, a table of its own that has each once."""
+    other, there = Identifier(schema, link.other), SQL(", ").join(map(Identifier, link.others))
     if link.unique:
         run("ALTER TABLE {} ADD PRIMARY KEY ({})", other, there)
+        return
+    keys = Identifier(schema, f"{KEYS}{link.other}")
+    if link.last is None:
+        run("CREATE TABLE {} AS SELECT DISTINCT {} FROM {}", keys, there, other)
     else:
-        keys = Identifier(schema, f"{KEYS}{link.other}")
-        if link.last is None:
-            run("CREATE TABLE IF NOT EXISTS {} AS SELECT DISTINCT {} FROM {}", keys, there, other)
-        else:
-            every = SQL("generate_series(1, {})").format(Literal(link.last))
-            run("CREATE TABLE IF NOT EXISTS {} AS SELECT {} AS {}", keys, every, there)
-        run("ALTER TABLE {} ADD PRIMARY KEY ({})", keys, there)
-        run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", other, there, keys)
-        other = keys
-    run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", this, here, other)
+        every = SQL("generate_series(1, {})").format(Literal(link.last))
+        run("CREATE TABLE {} AS SELECT {} AS {}", keys, every, there)
+    run("ALTER TABLE {} ADD PRIMARY KEY ({})", keys, there)
+    run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", other, there, keys)
+
+
+def _link(run: Callable[..., None], schema: str, link: Link) -> None:
+    """A foreign key."""
+    other = Identifier(schema, link.other if link.unique else f"{KEYS}{link.other}")
+    here = SQL(", ").join(map(Identifier, link.columns))
+    run("ALTER TABLE {} ADD FOREIGN KEY ({}) REFERENCES {}", Identifier(schema, link.table), here, other)
 
 
 def _grant(connection: psycopg.Connection[Any], schema: str, roles: Sequence[str]) -> None:
