@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -436,10 +437,42 @@ def grouped(st):
 
 
 def test_a_large_release_is_attacked_on_a_sample(table, release, tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.report.attacked.SAMPLED", {"guesser": 60})
+    monkeypatch.setattr("discreet.report.attacked.SAMPLED", ("guesser",))
+    monkeypatch.setattr("discreet.report.attacked.ROWS", 60)
     found = discreet.report(release, to=tmp_path, truth=table).private.attacks[0]
     assert 50 <= found.people < 120
     assert re.match(r"made on a random sample, \d+ of 80 groups, \d+ of 240 rows", found.notes[0])
+
+
+class Reader(Guesser):
+    """An attack that keeps what it has read for others, and has a model without the release beside it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def run(self, release, given, *, progress):
+        rows = given.once("shown", lambda: release.promise.rows)
+        without = given.once("without", lambda: Rate.of(1, len(given.scores())))
+        found = super().run(release, given, progress=progress)
+        return replace(found, name=self.name, without=without, details={"read": rows})
+
+
+def test_what_is_read_of_a_sample_is_not_taken_for_the_release(table, release, monkeypatch):
+    from discreet.audit.attacks.attack import Given
+    from discreet.report.attacked import attacked
+
+    monkeypatch.setattr("discreet.report.attacked.SAMPLED", ("first", "last"))
+    monkeypatch.setattr("discreet.report.attacked.ROWS", 60)
+    readers = {name: Reader(name) for name in ("first", "middle", "last")}
+    monkeypatch.setattr(attacks, "ATTACKS", readers, raising=False)
+    opened = discreet.open_release(release)
+    first, middle, last = attacked(opened, Given.read(opened, truth=table), lambda _: None)
+    assert middle.details["read"] == opened.promise.rows == middle.people
+    assert first.details["read"] == last.details["read"] < 120
+    assert first.people == last.people < 120
+    # how good a model of other people is, is found out once, and a note says of whom
+    assert middle.without is first.without
+    assert middle.notes[-1].startswith("the model that never saw the release guesses the people of a random sample")
 
 
 def test_an_attack_that_beats_the_bound_is_told(written):
