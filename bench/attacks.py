@@ -35,7 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
-from compose import alike, most
+from compose import alike, ceiling
 from discreet.audit.attacks import ATTACKS, run_attacks
 from discreet.audit.attacks.attack import Failed, Given, Success
 from discreet.publication.publish import grouped
@@ -253,10 +253,10 @@ def main() -> None:
             alone, frequent = last.without.share if last.without else 0.0, last.details["frequent"]
             least, most = PROTOTYPES[name][""]
             *quasi, sensitive = table.column_names
-            ceiling = _percent(most(table, quasi, sensitive))
+            best = _percent(ceiling(table, quasi, sensitive))
             print(
                 f"\n{alike(table, quasi):.1f} people look alike on average: by look nobody can be right of more than"
-                f" {ceiling}, not even with all values known"
+                f" {best}, not even with all values known"
             )
             print(
                 f"\nwithout a release {_percent(alone)} (prototype {_held(alone, least)});"

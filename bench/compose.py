@@ -28,7 +28,7 @@ ROWS, L = 30_000, 10
 PROTOTYPE = {1: 0.097, 2: 0.266, 3: 0.439}
 
 
-def most(people: pa.Table, quasi: list[str], sensitive: str) -> float:
+def ceiling(people: pa.Table, quasi: list[str], sensitive: str) -> float:
     """The share of people who hold the most frequent value of those who look the same."""
     look, held = looks(people, quasi), code(people[sensitive]).codes.astype(np.int64)
     pairs, counts = np.unique(look * (held.max() + 1) + held, return_counts=True)
@@ -65,7 +65,7 @@ def main():
                 others = paths[1:several] or paths[:1]
                 [found] = discreet.attack(paths[0], "composition", truth=people, others=others)
                 rate = found.attacker
-                shown = (rate.share, rate.low, rate.high, found.blind.share, most(people, quasi, "occupation"))
+                shown = (rate.share, rate.low, rate.high, found.blind.share, ceiling(people, quasi, "occupation"))
                 shares = "   ".join(f"{share:6.1%}" for share in shown)
                 reached = "reached" if rate.share >= wanted else "not reached"
                 print(f"{partition:12} {told:>10} {several:10}  {shares}  {reached}", flush=True)
