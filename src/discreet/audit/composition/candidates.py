@@ -119,7 +119,8 @@ class Composition:
 
     def count(self, kinds: Numbers) -> Numbers:
         """How many values are left."""
-        return np.concatenate(in_parts(kinds.size, lambda part: _count(kinds[part], self.places, self.groups, self.base)))
+        parts = in_parts(kinds.size, lambda part: _count(kinds[part], self.places, self.groups, self.base))
+        return np.concatenate(parts)
 
     def left(self, kinds: Numbers, distinct: Numbers, groups: Groups | None = None) -> Candidates:
         """The values that are left, as many as were counted; by other counts of the groups, if these are given."""
