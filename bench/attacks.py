@@ -9,6 +9,7 @@ the learner and who knows the population's model, in per cent of all people. Bot
 look, which several may share (`look`), and with the group of everybody told, as if each person's row had been
 recognised (`row`), which is what the prototypes did. With `cluster` rows are fully permuted, with `mondrian`
 generalized; `local` makes blind cuts, which leave one cell of such a table, and `fitted` is `local` with fitted ones.
+How many people look alike, and the most that anyone can reach who cannot tell them apart, stands below each table.
 With --others, who knows the population's model learned it from as many people who are not in the table, and not from
 the truth by turns: the same figures show that turns give nobody's neighbours away. OCC has 100,000 people in all.
 With --unrelated, so many tables whose values go with nothing are published in several ways, and for every attack it is
@@ -34,6 +35,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import discreet
+from compose import alike, ceiling
 from discreet.audit.attacks import ATTACKS, run_attacks
 from discreet.audit.attacks.attack import Failed, Given, Success
 from discreet.publication.publish import grouped
@@ -250,6 +252,12 @@ def main() -> None:
                     *_, last = attacked(name, method, table, Path(folder), others)
             alone, frequent = last.without.share if last.without else 0.0, last.details["frequent"]
             least, most = PROTOTYPES[name][""]
+            *quasi, sensitive = table.column_names
+            best = _percent(ceiling(table, quasi, sensitive))
+            print(
+                f"\n{alike(table, quasi):.1f} people look alike on average: by look nobody can be right of more than"
+                f" {best}, not even with all values known"
+            )
             print(
                 f"\nwithout a release {_percent(alone)} (prototype {_held(alone, least)});"
                 f" the most frequent value {_percent(frequent.share)} (prototype {most} %);"

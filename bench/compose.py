@@ -17,6 +17,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -27,13 +28,23 @@ ROWS, L = 30_000, 10
 PROTOTYPE = {1: 0.097, 2: 0.266, 3: 0.439}
 
 
-def most(people: pa.Table, quasi: list[str]) -> float:
+def ceiling(people: pa.Table, quasi: list[str], sensitive: str) -> float:
     """The share of people who hold the most frequent value of those who look the same."""
-    look, _ = combined([code(people[name]).codes for name in quasi])
-    held = code(people["occupation"]).codes.astype(np.int64)
-    pairs, counts = np.unique(look.astype(np.int64) * (held.max() + 1) + held, return_counts=True)
+    look, held = looks(people, quasi), code(people[sensitive]).codes.astype(np.int64)
+    pairs, counts = np.unique(look * (held.max() + 1) + held, return_counts=True)
     first = np.unique(pairs // (held.max() + 1), return_index=True)[1]
     return float(np.maximum.reduceat(counts, first).sum() / len(people))
+
+
+def alike(people: pa.Table, quasi: list[str]) -> float:
+    """How many people look like a person, that one among them: the mean over all people."""
+    sizes = np.bincount(looks(people, quasi))
+    return float(np.square(sizes).sum() / len(people))
+
+
+def looks(people: pa.Table, quasi: list[str]) -> npt.NDArray[np.int64]:
+    """One number for all who look the same."""
+    return combined([code(people[name]).codes for name in quasi])[0].astype(np.int64)
 
 
 def main():
@@ -54,7 +65,7 @@ def main():
                 others = paths[1:several] or paths[:1]
                 [found] = discreet.attack(paths[0], "composition", truth=people, others=others)
                 rate = found.attacker
-                shown = (rate.share, rate.low, rate.high, found.blind.share, most(people, quasi))
+                shown = (rate.share, rate.low, rate.high, found.blind.share, ceiling(people, quasi, "occupation"))
                 shares = "   ".join(f"{share:6.1%}" for share in shown)
                 reached = "reached" if rate.share >= wanted else "not reached"
                 print(f"{partition:12} {told:>10} {several:10}  {shares}  {reached}", flush=True)

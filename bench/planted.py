@@ -1,5 +1,7 @@
 """Plant each leak in releases of many tables, and count who finds it: `verify`, an attack, or the audit.
 
+Each must be found by the one that is named for it, whatever else finds it; the exit status is 1 if one ever is not.
+
 python bench/planted.py [SEEDS]
 """
 
@@ -13,21 +15,31 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from audit.planted import LEAKS, finders, found, honest
+from audit.planted import FINDERS, LEAKS, finders, found, honest, told
 
 
-def main(seeds):
+def main(seeds: int) -> int:
+    """Print the table; return how many times a leak was missed."""
     warnings.simplefilter("ignore")
-    print(f"leak            found   of {seeds} by")
+    missed = 0
+    print(f"| leak | must be found by | found by it, of {seeds} | found by |\n|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as place:
         for leak in LEAKS:
             each = [found(leak, Path(place), seed) for seed in range(seeds)]
-            who = Counter(name for names in each for name in {name.split(":")[0] for name in names})
-            told = ", ".join(f"{name} {many}" for name, many in who.most_common())
-            print(f"{leak:15} {sum(map(bool, each)):5}   {told}", flush=True)
+            right = sum(told(leak, who) for who in each)
+            missed += seeds - right
+            print(f"| {leak} | {FINDERS[leak]} | {right} | {_who(each)} |", flush=True)
         none = [list(finders(honest(Path(place) / f"honest{seed}", seed))) for seed in range(seeds)]
-        print(f"{'none planted':15} {sum(map(bool, none)):5}   {', '.join({name for names in none for name in names})}")
+        print(f"| none planted | nobody | {sum(not who for who in none)} by nobody | {_who(none)} |", flush=True)
+    print(f"{missed} missed" if missed else "each was found every time")
+    return missed
+
+
+def _who(each: list[list[str]]) -> str:
+    """Who found it how often, the most frequent first."""
+    many = Counter(name for names in each for name in {name.split(":")[0] for name in names})
+    return ", ".join(f"{name} {times}" for name, times in many.most_common())
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
+    sys.exit(1 if main(int(sys.argv[1]) if len(sys.argv) > 1 else 50) else 0)

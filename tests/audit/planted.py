@@ -12,11 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 import discreet
-from discreet.audit.attacks import order
-from discreet.audit.attacks.attack import Failed, Rate
+from discreet.audit.attacks.attack import Failed, Success
 from discreet.errors import DiscreetError
 from discreet.publication.publish import publish_groups
 from release.forger import Forger
@@ -122,6 +120,15 @@ def seeded(folder: Path, seed: int) -> Planted:
     return made
 
 
+# Who must find each; others may, too. A seed is found by the check of the manifest, wherever it stands there.
+FINDERS = {
+    "row order": "verify: order",
+    "group number": "order: rank",
+    "duplicates": "composition",
+    "too frequent": f"verify: guarantee l = {L}",
+    "overlapping": "composition",
+    "seed": "verify: `",
+}
 LEAKS: dict[str, Callable[[Path, int], Planted]] = {
     "row order": row_order,
     "group number": group_number,
@@ -143,26 +150,31 @@ def finders(planted: Planted) -> Iterator[str]:
         return
     try:
         release = discreet.open_release(planted.release)
-        links = order.attack(release)
+        made = discreet.attack(
+            release, ["order", "composition"], truth=planted.table, others=planted.others or (release,)
+        )
     except DiscreetError:
         return  # nothing more can be asked of it
-    rows, held = release_rows(release), planted.table
-    real = held["ill"].combine_chunks().take(pc.index_in(rows, held["place"].combine_chunks()).combine_chunks())
-    promised = order.blind(release)
-    best = max(links, key=lambda link: link.recovered(real))
-    if Rate.of(best.recovered(real) * len(real), len(real), tried=2 * len(links)).low > promised:
-        yield f"order: {best.hypothesis}"
-    for found in discreet.attack(release, ["composition"], truth=held, others=planted.others or (release,)):
+    for found in made:
         if isinstance(found, Failed):
             yield f"{found.name} {found.kind}"
-        elif found.attacker.low > 1 / L:
+        elif found.name == "order" and found.attacker.low > found.blind.share:
+            yield f"order: {best_of(found)}"
+        elif found.name == "composition" and found.attacker.low > 1 / L:
             yield found.name
     if planted.others and not discreet.audit([planted.release, *planted.others]).ok:
         yield "audit"
 
 
-def release_rows(release: object) -> pa.ChunkedArray:
-    return Forger(release.path).table("qit")["place"]
+def best_of(found: Success) -> str:
+    """The hypothesis under which the order attack is right most often."""
+    rates = found.details["hypotheses"]
+    return max(rates, key=lambda name: rates[name].share)
+
+
+def told(leak: str, who: list[str]) -> bool:
+    """Whether a leak was found by whoever must find it."""
+    return any(name.startswith(FINDERS[leak]) for name in who)
 
 
 def found(leak: str, folder: Path, seed: int) -> list[str]:

@@ -57,6 +57,18 @@ def test_joint_weights_keep_the_counts(crowd):
     assert np.abs(after - search.groups.counts).max() < 0.05
 
 
+def test_threads_find_the_same(crowd, monkeypatch):
+    _, releases = crowd
+    found = recognise(releases, ["look"], None)
+    kinds = np.arange(len(found.kinds))
+    alone = jointly(Composition(found.shown, found.values.size), kinds)
+    monkeypatch.setattr("discreet.audit.composition.candidates.COARSE", 1)
+    shared = jointly(Composition(found.shown, found.values.size), kinds)
+    assert np.array_equal(shared.starts, alone.starts)
+    assert np.array_equal(shared.values, alone.values)
+    assert np.allclose(shared.weights, alone.weights, rtol=1e-6)
+
+
 def test_what_is_impossible_is_not_guessed(tmp_path):
     """Against every table that two small releases could be of."""
     chance = np.random.default_rng(0)

@@ -2,22 +2,17 @@
 
 import pytest
 
-from audit.planted import finders, found, honest
+from audit.planted import FINDERS, LEAKS, finders, found, honest, told
 
-# Who must find it; others may, too.
-FINDERS = {
-    "row order": "verify: order",
-    "group number": "order: rank",
-    "duplicates": "composition",
-    "too frequent": "verify: guarantee l = 4",
-    "overlapping": "composition",
-}
+
+def test_every_leak_has_a_finder():
+    assert FINDERS.keys() == LEAKS.keys()
 
 
 @pytest.mark.parametrize("leak", FINDERS)
-def test_a_planted_leak_is_found(leak, tmp_path):
+def test_a_planted_leak_is_found_by_who_must_find_it(leak, tmp_path):
     for seed in (0, 1):
-        assert FINDERS[leak] in found(leak, tmp_path, seed)
+        assert told(leak, found(leak, tmp_path, seed))
 
 
 def test_a_seed_is_found_wherever_it_stands_in_the_manifest(tmp_path):

@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -137,6 +139,54 @@ class Strict(HTMLParser):
 
 def texts(written, audience):
     return {path.name: path.read_text() for path in written.files if f".{audience}." in path.name}
+
+
+# Of what a memo consists: signs of a line, the height of a line in lines of text at 9 points, and the room around it.
+MEMO = {
+    "h1": (52, 1.7, 1),
+    "h2": (80, 1.3, 1.5),
+    "h4": (95, 1.1, 0.6),
+    "p": (95, 1, 0.3),
+    "dd": (80, 1, 0.25),
+    "div": (88, 1.2, 1.5),
+}
+A4 = 63  # such lines, beside the line to sign: Chromium prints one page of so many, and two of 66
+
+
+def printed_lines(memo):
+    """How high a memo is on paper, estimated from above."""
+    found = 0.0
+    body = memo[memo.index("<body") :]
+    for start, inside in re.findall(
+        r"<(h1|h2|h4|p|dd|div class=\"(?:line|alert)\")[^>]*>(.*?)</(?:\w+)>\s*(?=<)", body
+    ):
+        signs, high, room = MEMO[start.split()[0]]
+        found += -(-len(unescape(re.sub(r"<[^>]+>", "", inside))) // signs) * high + room
+    return found
+
+
+def test_the_memo_is_one_page(written):
+    """As it is, and at its longest: names, a promise and a failure of any length, and every attack that it can name."""
+    from discreet.report.page import memo_page
+    from discreet.report.wp216 import answers
+
+    for audience in ("public", "private"):
+        assert 30 < printed_lines(texts(written, audience)[f"report.{audience}.memo.html"]) < A4
+    facts = written.private
+    named = (("linkage", 5, 8), ("presence", 5, 8), ("population", 9, 10))
+    made = [
+        Success(name, Guesser.threat, 9_000, Rate.of(9_000 * right // of, 9_000), Rate.of(1, 9_000))
+        for name, right, of in named
+    ]
+    published = replace(facts.published, title=ODD, promise="no sensitive value, " * 90, for_publication=False)
+    found = answers(published, facts.after, made, broken=None)
+    assert all(f"`{name}`" in "".join(sum((each.because for each in found), ())) for name, *_ in named)
+    longest = memo_page(replace(facts, published=published, attacks=tuple(made), answers=found))
+    assert printed_lines(longest) < A4
+    failing = replace(facts.checks[0], ok=False, detail="`a file` is wrong, " * 90)
+    nothing = answers(published, None, [], broken="the release does not verify")
+    broken = replace(facts, verified=False, checks=(failing,), published=published, after=None, utility=None)
+    assert printed_lines(memo_page(replace(broken, attacks=(), answers=nothing))) < A4
 
 
 def test_headings_are_in_the_order_of_the_standard(written):
@@ -436,10 +486,42 @@ def grouped(st):
 
 
 def test_a_large_release_is_attacked_on_a_sample(table, release, tmp_path, monkeypatch):
-    monkeypatch.setattr("discreet.report.attacked.SAMPLED", {"guesser": 60})
+    monkeypatch.setattr("discreet.report.attacked.SAMPLED", ("guesser",))
+    monkeypatch.setattr("discreet.report.attacked.ROWS", 60)
     found = discreet.report(release, to=tmp_path, truth=table).private.attacks[0]
     assert 50 <= found.people < 120
     assert re.match(r"made on a random sample, \d+ of 80 groups, \d+ of 240 rows", found.notes[0])
+
+
+class Reader(Guesser):
+    """An attack that keeps what it has read for others, and has a model without the release beside it."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def run(self, release, given, *, progress):
+        rows = given.once("shown", lambda: release.promise.rows)
+        without = given.once("without", lambda: Rate.of(1, len(given.scores())))
+        found = super().run(release, given, progress=progress)
+        return replace(found, name=self.name, without=without, details={"read": rows})
+
+
+def test_what_is_read_of_a_sample_is_not_taken_for_the_release(table, release, monkeypatch):
+    from discreet.audit.attacks.attack import Given
+    from discreet.report.attacked import attacked
+
+    monkeypatch.setattr("discreet.report.attacked.SAMPLED", ("first", "last"))
+    monkeypatch.setattr("discreet.report.attacked.ROWS", 60)
+    readers = {name: Reader(name) for name in ("first", "middle", "last")}
+    monkeypatch.setattr(attacks, "ATTACKS", readers, raising=False)
+    opened = discreet.open_release(release)
+    first, middle, last = attacked(opened, Given.read(opened, truth=table), lambda _: None)
+    assert middle.details["read"] == opened.promise.rows == middle.people
+    assert first.details["read"] == last.details["read"] < 120
+    assert first.people == last.people < 120
+    # how good a model of other people is, is found out once, and a note says of whom
+    assert middle.without is first.without
+    assert middle.notes[-1].startswith("the model that never saw the release guesses the people of a random sample")
 
 
 def test_an_attack_that_beats_the_bound_is_told(written):

@@ -31,6 +31,16 @@ def test_a_profile_can_be_read():
     assert profile._repr_html_().startswith("<pre>microdata: 40 rows")
 
 
+def test_every_suggested_role_has_its_reason_in_print():
+    """Those of quasi-identifiers, which are alike, once: in a line below the others."""
+    profile = discreet.inspect(FRAME)
+    shown = repr(profile)
+    assert "  quasi (age): others may know it of a person; if nobody does, it is sensitive" in shown
+    assert all(shown.count(why) == 1 for why in {each.why for each in profile.columns})
+    alone = repr(discreet.inspect(FRAME[["age"]]))
+    assert "Roles that columns may have, for you to decide:\n\n  quasi (age): others may know" in alone
+
+
 def test_every_source(tmp_path):
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False, sep=";")

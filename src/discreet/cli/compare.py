@@ -52,7 +52,7 @@ def compare(
     import discreet
     from discreet import comparison
     from discreet.comparison.chart import check
-    from discreet.comparison.comparison import COLUMNS, NOTE
+    from discreet.comparison.comparison import NOTE
 
     if chart is not None:
         check(chart)
@@ -84,7 +84,7 @@ def compare(
         show.as_json({**about, "outcomes": found.outcomes, **more})
         return
     print(f"{found.title}\n")
-    show.as_table(COLUMNS, found.cells(), left=2)
+    show.as_table(found.columns, found.cells(), left=2)
     for line in (*found.remarks(), *([f"chart: {chart}"] if chart else []), NOTE):
         print(f"\n{line}")
 

@@ -56,7 +56,7 @@ def report(
     if policy is not None and truth is None:
         raise InputError("--policy goes with --truth", hint="name the private table, or leave the policy out")
     with show.warnings(), show.steps(STEPS) as step:
-        swept = None if policy is None or truth is None else _swept(truth, policy, step)
+        sweep = None if policy is None or truth is None else swept(truth, policy, step)
         found = discreet.report(
             release,
             to=to,
@@ -67,7 +67,7 @@ def report(
             others=other or (),
             recipient=recipient,
             threshold=threshold,
-            sweep=swept,
+            sweep=sweep,
             progress=step,
         )
     if json:
@@ -84,7 +84,7 @@ def report(
         )
 
 
-def _swept(truth: Path, policy: Path, step: show.Step) -> Sweep | None:
+def swept(truth: Path, policy: Path, step: show.Step) -> Sweep | None:
     """Errors at half and at twice the threshold, of some rows of the private table; None if nothing can be swept."""
     import numpy as np
 

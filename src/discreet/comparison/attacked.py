@@ -21,6 +21,10 @@ class Attacked:
     blind: float | None = None
     why: str | None = None
 
+    def cell(self) -> str:
+        """The attack and its share, as they stand in a table."""
+        return "not attacked" if self.right is None else f"{self.name} {self.right.share:.1%}"
+
     def told(self) -> str:
         if self.right is None or self.blind is None:
             return f"not attacked, which does not mean that the risk is low: {self.why}"

@@ -40,11 +40,11 @@ def draw(comparison: Comparison, path: Path) -> Path:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    outcomes = comparison.outcomes
+    outcomes, attacked = comparison.outcomes, comparison.attacked
     with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
-        figure = Figure(figsize=(16, 1.6 + 0.55 * len(outcomes)), layout="constrained")
+        figure = Figure(figsize=(21 if attacked else 16, 1.6 + 0.55 * len(outcomes)), layout="constrained")
         figure.suptitle(comparison.title, fontsize=12, fontweight="bold", color=INK, wrap=True)
-        errors, losses, times = figure.subplots(1, 3, sharey=True)
+        errors, *between, losses, times = figure.subplots(1, 4 if attacked else 3, sharey=True)
         _panel(
             errors,
             outcomes,
@@ -53,6 +53,8 @@ def draw(comparison: Comparison, path: Path) -> Path:
             ("median error", [outcome.error for outcome in outcomes]),
             ("90th percentile", [outcome.error_90 for outcome in outcomes]),
         )
+        for attackers in between:
+            _attackers(attackers, outcomes)
         _panel(
             losses,
             outcomes,
@@ -74,6 +76,21 @@ def draw(comparison: Comparison, path: Path) -> Path:
         figure.supxlabel(NOTE, fontsize=8, color=GREY)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     return path
+
+
+def _attackers(axes: Axes, outcomes: Sequence[Outcome]) -> None:
+    """How often the worst attacker of each method is right, with the name, beside a blind guess."""
+    made = [outcome.attacked for outcome in outcomes]
+    _panel(
+        axes,
+        outcomes,
+        "How often the worst attacker is right",
+        _share,
+        ("worst attacker", [each.right.share if each and each.right else None for each in made]),
+        ("blind guess", [each.blind if each else None for each in made]),
+        names=[each.name or "" if each else "" for each in made],
+        missing="not attacked",
+    )
 
 
 def draw_sweep(sweep: Sweep, path: Path) -> Path:
@@ -114,6 +131,9 @@ def _line(axes: Axes, sweep: Sweep, name: str, color: str) -> None:
     medians, highs = [each.error or 0 for each in told], [each.error_90 or 0 for each in told]
     axes.plot(risks, medians, "o-", color=color, label=f"{name}: median")
     axes.plot(risks, highs, "o:", color=color, markersize=3, label=f"{name}: 90th percentile")
+    for each, risk, median in zip(told, risks, medians, strict=True):
+        if each.attacked is not None:
+            _beside(axes, risk, median, each.attacked.cell(), color)
 
 
 def _risks(axes: Axes, sweep: Sweep) -> None:
@@ -136,26 +156,31 @@ def _panel(
     title: str,
     told: Callable[[float], str],
     *measures: tuple[str, Sequence[float | None]],
+    names: Sequence[str] = (),
+    missing: str = "no answers",
 ) -> None:
-    """For each method two bars, one for each measure, with the figures beside them."""
+    """For each method two bars, one for each measure, with the figures beside them, and `names` beside the first."""
     shown = [value for _, values in measures for value in values if value]
     wide = bool(shown) and max(shown) > WIDE * max(min(shown), LEAST)
     least = max(min(shown), LEAST) / 3 if wide else 0.0
-    for (label, values), color, shift in zip(measures, COLORS, (-0.19, 0.19), strict=True):
+    called = names or [""] * len(outcomes)
+    for (label, values), color, shift, beside in zip(
+        measures, COLORS, (-0.19, 0.19), (called, [""] * len(outcomes)), strict=True
+    ):
         places = [place + shift for place in range(len(outcomes))]
         axes.barh(places, [value or 0 for value in values], height=0.36, color=color, label=label)
-        for place, value in zip(places, values, strict=True):
+        for place, value, name in zip(places, values, beside, strict=True):
             if value is not None:
-                _beside(axes, max(value, least), place, told(value), INK)
+                _beside(axes, max(value, least), place, f"{told(value)} {name}".rstrip(), INK)
     for place, (outcome, first) in enumerate(zip(outcomes, measures[0][1], strict=True)):
         if first is None:
-            _beside(axes, least, place - 0.19 * (outcome.refused is None), _why(outcome), GREY)
+            _beside(axes, least, place - 0.19 * (outcome.refused is None), _why(outcome, missing), GREY)
     if wide:
         axes.set_xscale("log")
         axes.set_xlabel("logarithmic scale", fontsize=8, color=GREY)
     else:
         axes.locator_params(axis="x", nbins=TICKS)
-    axes.set_xlim(least, max(shown, default=1.0) * (4 if wide else 1.18))
+    axes.set_xlim(least, max(shown, default=1.0) * (4 if wide else 1.5 if names else 1.18))
     axes.set_title(title, fontsize=10, loc="left", color=INK)
     axes.xaxis.set_major_formatter(lambda x, _: told(x))
     axes.xaxis.set_minor_formatter(lambda *_: "")
@@ -185,5 +210,5 @@ def _time(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 999.5 else f"{seconds:,.0f} s"
 
 
-def _why(outcome: Outcome) -> str:
-    return "no answers" if outcome.refused is None else "refused"
+def _why(outcome: Outcome, missing: str) -> str:
+    return missing if outcome.refused is None else "refused"

@@ -16,6 +16,8 @@ COLUMNS = (
     *("method", "estimator", "median error", "90 %", "worst", "within 2 stderr", "exact", "width", "loss", "groups"),
     *("publish", "per query"),
 )
+ATTACKER = "worst attacker"  # a column beside the errors, where releases were attacked
+AFTER = COLUMNS.index("worst") + 1  # where it stands
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +63,14 @@ class Outcome:
         """The method, and its estimator if it has another beside `even`."""
         return self.method if self.estimator in {None, "even"} else f"{self.method}, {self.estimator}"
 
-    def cells(self) -> list[str]:
-        """The outcome as people read it, in the order of `COLUMNS`."""
+    def cells(self, *, attacked: bool = False) -> list[str]:
+        """The outcome as people read it, in the order of `COLUMNS`; with the worst attacker if `attacked`."""
+        found = self._cells()
+        if attacked:
+            found.insert(AFTER, "–" if self.attacked is None else self.attacked.cell())
+        return found
+
+    def _cells(self) -> list[str]:
         if self.refused is not None:
             return [self.method, "–", "refused", *["–"] * (len(COLUMNS) - 3)]
         errors = [_shown(value, "{:,.1%}") for value in (self.error, self.error_90, self.worst)]
@@ -115,8 +123,17 @@ class Comparison:
         promises = ", ".join(f"{name} = {threshold:,}" for name, threshold in self.guarantee.items())
         return f"{self.table}: {self.rows:,} rows, {promises}, {self.queries:,} questions about the sensitive column"
 
+    @property
+    def attacked(self) -> bool:
+        """Whether releases were attacked."""
+        return any(outcome.attacked is not None for outcome in self.outcomes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*COLUMNS[:AFTER], *([ATTACKER] if self.attacked else []), *COLUMNS[AFTER:])
+
     def cells(self) -> list[list[str]]:
-        return [outcome.cells() for outcome in self.outcomes]
+        return [outcome.cells(attacked=self.attacked) for outcome in self.outcomes]
 
     def remarks(self) -> list[str]:
         """Why methods were refused, and what else the figures do not say."""
@@ -134,7 +151,7 @@ class Comparison:
         return draw(self, Path(path))
 
     def __repr__(self) -> str:
-        lines = [list(COLUMNS), *self.cells()]
+        lines = [list(self.columns), *self.cells()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         table = [
             "  ".join(
@@ -145,7 +162,7 @@ class Comparison:
         return "\n".join([self.title, *table, *self.remarks(), NOTE])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS)
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.cells())
         rest = "".join(f"<p>{escape(line)}</p>" for line in (*self.remarks(), NOTE))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from discreet.comparison.comparison import NOTE, Comparison, Outcome
+from discreet.comparison.comparison import ATTACKER, NOTE, Comparison, Outcome
 
 COLUMNS = (
     "method",
@@ -31,7 +31,13 @@ class Sweep:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return (self.name, *COLUMNS)
+        after = COLUMNS.index("worst") + 1
+        return (self.name, *COLUMNS[:after], *([ATTACKER] if self.attacked else []), *COLUMNS[after:])
+
+    @property
+    def attacked(self) -> bool:
+        """Whether releases were attacked."""
+        return any(step.attacked for step in self.steps)
 
     @property
     def title(self) -> str:
@@ -51,7 +57,9 @@ class Sweep:
             share = "–" if outcome.share is None else f"{outcome.share:.1%}"
             median, high, worst, covered, exact = figures[:5]
             threshold = f"{step.guarantee[self.name]:,}"
-            found.append([threshold, method, estimator, share, median, high, worst, covered, exact, figures[7]])
+            attacker = [] if not self.attacked else ["–" if outcome.attacked is None else outcome.attacked.cell()]
+            errors = [median, high, worst, *attacker]
+            found.append([threshold, method, estimator, share, *errors, covered, exact, figures[7]])
         return found
 
     def names(self) -> list[str]:

@@ -17,6 +17,7 @@ AUDIENCES = {
     "private": ("Private: not to be handed out", "with figures of the private table, for its steward"),
 }
 BROKEN = ("Not to be handed out", "from the files of a release that does not verify, for its steward")
+LONGEST = {"report": 200, "memo": 100}  # signs of a title, which may take no more than its part of the one page
 
 
 def report_page(facts: Facts) -> str:
@@ -38,11 +39,12 @@ def memo_page(facts: Facts) -> str:
 
 
 def _page(heading: str, facts: Facts, inside: list[Html], *, kind: str = "report") -> str:
-    public = facts.audience == "public"
+    public, most = facts.audience == "public", LONGEST[kind]
     short, long = BROKEN if public and not facts.verified else AUDIENCES[facts.audience]
+    title = name(_cut(facts.published.title, most))
     running = tag(
         "header",
-        tag("div", tag("div", tag("strong", short), ", ", long, " · ", name(facts.published.title), class_="line")),
+        tag("div", tag("div", tag("strong", short), ", ", long, " · ", title, class_="line")),
         class_="running",
     )
     lead = (
@@ -50,7 +52,7 @@ def _page(heading: str, facts: Facts, inside: list[Html], *, kind: str = "report
     )
     main = tag(
         "main",
-        tag("h1", heading if len(heading) < 200 else f"{heading[:200]}…"),
+        tag("h1", _cut(heading, most)),
         tag("p", lead, class_="lead"),
         alerts(facts),
         tag("h2", "In short"),
@@ -72,3 +74,7 @@ def _page(heading: str, facts: Facts, inside: list[Html], *, kind: str = "report
         "body", tag("div", running, main, class_="sheet"), class_="public" if public and facts.verified else "private"
     )
     return f'<!DOCTYPE html>\n<html lang="en">{tag("head", head)}{body}</html>\n'
+
+
+def _cut(title: str, most: int) -> str:
+    return title if len(title) <= most else f"{title[:most]}…"

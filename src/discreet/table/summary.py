@@ -88,12 +88,17 @@ def _tells(profile: Profile, sensitive: str) -> Iterator[str | Grid]:
 
 
 def _roles(profile: Profile) -> Iterator[str | Grid]:
-    """Why a column may have a role, where its name or its values say something."""
+    """Why a column may have a role: a line each where its name or its values say something, one for all others."""
     said = [each for each in profile.columns if each.why and each.suggested != "quasi"]
+    others = [each for each in profile.columns if each.why and each.suggested == "quasi"]
+    if not said and not others:
+        return
+    yield "\nRoles that columns may have, for you to decide:\n"
     if said:
-        yield "\nRoles that columns may have, for you to decide:\n"
         yield Grid(["column", "role", "because"], [[each.name, each.suggested, each.why] for each in said], left=3)
-        yield "  identifiers: never published; quasi: published as it is; sensitive: published, but tied to nobody"
+    for why in dict.fromkeys(each.why for each in others):
+        yield f"  quasi ({', '.join(in_a_line(each.name) for each in others if each.why == why)}): {why}"
+    yield "  identifiers: never published; quasi: published as it is; sensitive: published, but tied to nobody"
 
 
 def _risks(profile: Profile) -> Iterator[str | Grid]:

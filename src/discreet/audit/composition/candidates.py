@@ -17,9 +17,11 @@ Claim: intersection_never_excludes_the_truth — everybody's value is left where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
 
 import numba as nb
 import numpy as np
@@ -28,6 +30,9 @@ from discreet.audit.composition.people import Floats, Shown
 from discreet.audit.sequence.groups import Numbers
 
 MANY = 20_000_000  # candidates that are held at once
+THREADS = 2  # whatever the machine has, so that sums are the same on every one
+COARSE = 1 << 14  # kinds of people below which there is one thread
+Found = TypeVar("Found")
 
 
 class Groups(NamedTuple):
@@ -114,13 +119,28 @@ class Composition:
 
     def count(self, kinds: Numbers) -> Numbers:
         """How many values are left."""
-        distinct: Numbers = _count(kinds, self.places, self.groups, self.base)
-        return distinct
+        parts = in_parts(kinds.size, lambda part: _count(kinds[part], self.places, self.groups, self.base))
+        return np.concatenate(parts)
 
     def left(self, kinds: Numbers, distinct: Numbers, groups: Groups | None = None) -> Candidates:
         """The values that are left, as many as were counted; by other counts of the groups, if these are given."""
-        starts = np.concatenate([[0], np.cumsum(distinct)])
-        return Candidates(starts, *_list(kinds, starts, self.places, groups or self.groups, self.base))
+        starts, held = np.concatenate([[0], np.cumsum(distinct)]), groups or self.groups
+
+        def some(part: slice) -> tuple[Numbers, Floats]:
+            own = starts[part.start : part.stop + 1] - starts[part.start]
+            found: tuple[Numbers, Floats] = _list(kinds[part], own, self.places, held, self.base)
+            return found
+
+        return Candidates(starts, *map(np.concatenate, zip(*in_parts(kinds.size, some), strict=True)))
+
+
+def in_parts(size: int, act: Callable[[slice], Found]) -> list[Found]:
+    """What an act comes to for each of as many stretches of so many things as there are threads, in their order."""
+    if size < COARSE:
+        return [act(slice(0, size))]
+    ends = [size * at // THREADS for at in range(THREADS + 1)]
+    with ThreadPoolExecutor(THREADS) as threads:
+        return list(threads.map(lambda part: act(slice(*part)), pairwise(ends)))
 
 
 def told(candidates: Candidates) -> Told:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.audit.composition.candidates import Candidates, Composition, nothing_new, room, shares_of
+from discreet.audit.composition.candidates import Candidates, Composition, in_parts, nothing_new, room, shares_of
 from discreet.audit.composition.people import Floats
 from discreet.audit.sequence.groups import Numbers
 
@@ -29,7 +29,7 @@ def jointly(search: Composition, kinds: Numbers, *, turns: int = TURNS) -> Candi
     weights = counts.copy()
     left = _left(search, kinds, distinct, weights)
     for _ in range(turns):
-        expected = expected_counts(kinds, left, search.places, search.groups._replace(counts=weights), search.base.size)
+        expected = _expected(search, kinds, left, weights)
         held = expected > 0
         if np.abs(expected - counts)[held].max(initial=0) < NEAR:
             break
@@ -41,6 +41,18 @@ def jointly(search: Composition, kinds: Numbers, *, turns: int = TURNS) -> Candi
 
 def _left(search: Composition, kinds: Numbers, distinct: Numbers, weights: Floats) -> Candidates:
     return search.left(kinds, distinct, search.groups._replace(counts=weights))
+
+
+def _expected(search: Composition, kinds: Numbers, left: Candidates, weights: Floats) -> Floats:
+    groups = search.groups._replace(counts=weights)
+
+    def some(part: slice) -> Floats:
+        mine = left._replace(starts=left.starts[part.start : part.stop + 1])
+        found: Floats = expected_counts(kinds[part], mine, search.places, groups, search.base.size)
+        return found
+
+    found: Floats = np.sum(in_parts(kinds.size, some), axis=0)
+    return found
 
 
 @nb.njit(cache=True, nogil=True)

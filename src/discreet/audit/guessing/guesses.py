@@ -75,7 +75,7 @@ class Guesses:
     def right(self, held: Ints) -> Floats:
         """How likely each person's value, as a code of the values, is the one that is guessed."""
         many, guess = len(self.values) + 1, np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
-        pairs = np.unique(guess * many + self.codes)
+        pairs = np.sort(guess * many + self.codes)
         wanted = self.of * many + held
         at = np.minimum(np.searchsorted(pairs, wanted), max(pairs.size - 1, 0))
         among = (pairs[at] == wanted) & (held >= 0) if pairs.size else np.zeros(held.size, np.bool_)

@@ -10,6 +10,8 @@ from discreet.report.markup import Html, joined, marked, tag
 from discreet.report.sections.figures import share
 from discreet.report.sections.questions import VERDICTS
 
+LONGEST = 400  # signs
+
 
 def alerts(facts: Facts) -> Html:
     """What must be read before anything else, if there is something."""
@@ -20,7 +22,7 @@ def alerts(facts: Facts) -> Html:
             tag(
                 "div",
                 tag("strong", "This release does not verify: do not sign, and do not hand it out. "),
-                marked(f"{failed.name}: {failed.detail}. Nothing was measured."),
+                marked(f"{failed.name}: {_shortened(failed.detail)}. Nothing was measured."),
                 class_="alert",
                 role="alert",
             )
@@ -54,7 +56,7 @@ def _lines(facts: Facts) -> list[tuple[str, object]]:
     state = f"{failed} of {checks} checks failed" if failed else f"verified: {checks} of {checks} checks pass"
     found: list[tuple[str, object]] = [
         ("The files", tag("strong", state, class_="bad" if failed else "good")),
-        ("The promise", facts.published.promise),
+        ("The promise", _shortened(facts.published.promise)),
         *((each.question.capitalize(), f"{VERDICTS[each.verdict]}.") for each in facts.answers),
     ]
     if (best := worst(facts)) is not None:
@@ -71,6 +73,11 @@ def _lines(facts: Facts) -> list[tuple[str, object]]:
     failures = sum(isinstance(each, Failed) for each in facts.attacks)
     found.append(("Not tested", f"{failures:,} of {len(facts.attacks):,} attacks were not made; section 8 says why"))
     return found
+
+
+def _shortened(told: str) -> str:
+    """A sentence that may list what came from outside, so short that a memo stays one page; the report has it all."""
+    return told if len(told) <= LONGEST else f"{told[:LONGEST]}…"
 
 
 def _attacked(attack: Success) -> Html:
