@@ -172,7 +172,10 @@ def warning(found: DiscreetWarning) -> dict[str, Any]:
 
 @contextmanager
 def steps(total: int) -> Iterator[Step]:
-    """A progress bar on a terminal: call what is yielded with the name of each step as it starts."""
+    """A progress bar on a terminal: call what is yielded with the name of each step as it starts.
+
+    `grouping: column 3 of 7` tells how far the step `grouping` is, and is no step of its own.
+    """
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -187,6 +190,6 @@ def steps(total: int) -> Iterator[Step]:
         task = bar.add_task("starting", total=total + 1)
 
         def step(name: str) -> None:
-            bar.update(task, description=name, advance=1)
+            bar.update(task, description=name, advance=0 if ": " in name else 1)
 
         yield step

@@ -6,7 +6,7 @@ large (`partition/cells.py`). Rows stay with the executors, which find the cell 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -78,8 +78,16 @@ class Cells:
         return np.cumsum(sizes) - sizes
 
 
-def cells_of(rows: Copied, axes: Sequence[Axis], sensitive: str, values: Tally, rule: Rule, work: Path) -> Cells:
-    """The cells of a table whose columns are counted."""
+def cells_of(
+    rows: Copied,
+    axes: Sequence[Axis],
+    sensitive: str,
+    values: Tally,
+    rule: Rule,
+    work: Path,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Cells:
+    """The cells of a table whose columns are counted; it will `tell` how far it is."""
     steps = [Steps.by(axis.codes.counts()) for axis in axes]
     passes = iter(range(1 << 30))
 
@@ -91,7 +99,9 @@ def cells_of(rows: Copied, axes: Sequence[Axis], sensitive: str, values: Tally, 
                 " to this process",
                 hint=f'make `{_widest(cells)}` coarser, publish fewer columns, or set partition = "deal"',
             )
-        held = Held.put(work, f"cells-{next(passes)}", cells)
+        number = next(passes)
+        tell(f"grouping: cuts of {len(waiting):,} cells, level {number + 1}")
+        held = Held.put(work, f"cells-{number}", cells)
         numbers, times = tallied(rows, lambda batch: held.get().counted(batch))
         counts = np.zeros(len(waiting) * cells.width, np.int64)
         counts[numbers] = times

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +66,7 @@ LABELS = "labels"
 PLANNED = 20_000_000  # rows that are planned one by one, by partitions whose plans are not made of counts alone
 LONGEST = 5_000_000  # runs of a plan: every executor holds them
 VALUES = 5_000_000  # different values of a column: this process and every executor hold them
+COPIES = 4  # of its block, that a task holds at most
 DRAWN = 50_000  # rows that are looked at here, to warn of what columns tell
 
 
@@ -80,9 +81,12 @@ class OnExecutors:
     sensitive: Tally
     guarantee: Guarantee
     _key: bytes
+    tell: Callable[[str], None]  # how far a step is
 
     @classmethod
-    def of(cls, rows: Copied, policy: Policy, columns: Sequence[Column], work: Path) -> OnExecutors:
+    def of(
+        cls, rows: Copied, policy: Policy, columns: Sequence[Column], work: Path, tell: Callable[[str], None]
+    ) -> OnExecutors:
         sensitive = _tally(rows, policy.sensitive_column)
         checked(sensitive, policy)
         guarantee = promised(policy, sensitive)
@@ -90,7 +94,7 @@ class OnExecutors:
         if PARTITIONS[policy.grouping].needs == "e":
             _check_planned(policy.grouping, int(sensitive.counts().sum()))
         policy = settled(policy, sensitive, guarantee)
-        return cls(rows, policy, columns, work, sensitive, guarantee, token_bytes(32))
+        return cls(rows, policy, columns, work, sensitive, guarantee, token_bytes(32), tell)
 
     def __repr__(self) -> str:
         return "<a table of Spark's>"
@@ -104,11 +108,16 @@ class OnExecutors:
         return [column.name for column in self.columns]
 
     @cached_property
-    def _sketch(self) -> Any:
-        """Some of the rows, drawn at random, as a table of this process."""
+    def _some(self) -> pa.Table:
+        """Some of the rows, drawn at random."""
         rows = drawn(self.rows.rows, self._names, min(1.0, DRAWN / self.size))
         columns = [rows[column.name].cast(column.type) for column in self.columns]
-        return read(pa.table(columns, names=self._names))
+        return pa.table(columns, names=self._names)
+
+    @cached_property
+    def _sketch(self) -> Any:
+        """These as a table of this process."""
+        return read(self._some)
 
     def doubts(self) -> Iterator[DiscreetWarning]:
         """What is doubtful of the table: of counts, and of the rows that were drawn."""
@@ -139,6 +148,9 @@ class OnExecutors:
 
     def _blocks(self) -> Blocks:
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
+        size = self.size // rows.blocks
+        held = COPIES * size * self._some.nbytes // max(self._some.num_rows, 1)
+        self.tell(f"grouping: {rows.blocks:,} blocks of about {size:,} rows, {max(held >> 20, 1):,} MB for each task")
         finish = Finish(Held.put(self.work, "block", block), self._key)
         found = stored(self.rows.session, rows, self.work / "blocks", finish)
         remove(Path(rows.folder))
@@ -152,8 +164,10 @@ class OnExecutors:
 
     def _in_cells(self) -> tuple[Shuffled, Block]:
         policy, axes = self.policy, self._axes
-        cells = cells_of(self.rows, axes, policy.sensitive_column, self.sensitive, self.guarantee.rule, self.work)
+        rule = self.guarantee.rule
+        cells = cells_of(self.rows, axes, policy.sensitive_column, self.sensitive, rule, self.work, self.tell)
         by = InCell(policy.grouping, dict(policy.options), axes)
+        self.tell("grouping: rows to cells")
         return in_cells(self.rows, cells, self.work), self._block(by)
 
     @cached_property
@@ -161,7 +175,11 @@ class OnExecutors:
         """The quasi-identifiers, of which is known how often each value occurs."""
         kinds = {column.name: column.kind for column in self.columns}
         ordered = {name: kinds[name] not in UNORDERED or name in self.policy.ordered for name in self.policy.quasi}
-        return [axis_of(self.policy, name, _tally(self.rows, name), ordered=ordered[name]) for name in ordered]
+        found = []
+        for i, name in enumerate(ordered, 1):
+            self.tell(f"grouping: column {i} of {len(ordered)}")
+            found.append(axis_of(self.policy, name, _tally(self.rows, name), ordered=ordered[name]))
+        return found
 
     def _by_plan(self) -> tuple[Shuffled, Block]:
         runs = self._runs()
@@ -172,6 +190,7 @@ class OnExecutors:
         shares = Shares.of(runs, self.sensitive.counts(), per)
         _check_block(self.policy.grouping, shares.largest)
         column, domain = self.policy.sensitive_column, self.sensitive.domain
+        self.tell("grouping: rows to blocks")
         files = counted_by_file(self.rows, column, Held.put(self.work, "domain", domain), shares.spread)
         plan, before = Held.put(self.work, "plan", (domain, shares)), Before.put(self.work, files)
         blocks = -(-groups // per)
@@ -229,6 +248,7 @@ class OnExecutors:
             ]
             parts += own
             found.append(Written(file.name, file.table, [Path(part.to) for part in own]))
+        self.tell(f"writing: {len(parts):,} parts")
         blocks.cut(self.rows.session, parts, promise.group, promise.row)
         return found
 

@@ -105,7 +105,7 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
         private = Copied.of(own, shown, schema, work / "rows")
         progress("counting")
         every, rows, doubts = _looked_at(frame, private, rules)
-        made = OnExecutors.of(private, rules, published, work)
+        made = OnExecutors.of(private, rules, published, work, progress)
         if seen(own, source) != before or made.size != rows or every < rows:
             raise InputError("the source changed while it was read; nothing was published", hint="publish it again")
         doubts += [*earlier_doubts(others, rules), *made.doubts()]
