@@ -23,7 +23,7 @@ def test_the_worst_attacker_stands_beside_the_error(people, tmp_path):
     assert shown.attacked.cell() == f"{shown.attacked.name} {shown.attacked.right.share:.1%}"
     assert "worst attacker" in repr(found)
     drawn = found.chart(tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert "How often the worst attacker is right" in drawn
+    assert "Attacks that are right" in drawn
     assert f"% {shown.attacked.name}" in drawn
     assert boxes.attacked.told().startswith(("the worst attacker", "not attacked, which does not mean"))
     alone = discreet.compare(people, POLICY, methods=methods[:1], queries=5, seed=1)
@@ -39,7 +39,8 @@ def test_a_sweep_tells_the_worst_attacker_at_each_threshold(people, tmp_path):
     assert told == [outcome.attacked.cell() for _, outcome in found.outcomes()]
     assert [*map(len, found.cells())] == [len(found.columns)] * len(told)
     drawn = found.chart(tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert all(cell in drawn for cell in told)
+    assert "share of people of whom the worst attacker is right" in drawn
+    assert all(f"{outcome.attacked.name} " in drawn for _, outcome in found.outcomes())
 
 
 def test_an_attack_that_was_not_made_is_no_low_share():

@@ -19,6 +19,7 @@ COLORS, GREY, INK = ("#2f5d8a", "#a9c4de"), "#7a7a7a", "#222222"
 LINES = ("#2f5d8a", "#c0622b", "#3f8a4c", "#7d4f9e", "#8a7a2f", "#b03a5b", "#4a9aa5", "#555555")
 WIDE = 30  # largest figure over smallest beyond which a scale is logarithmic
 TICKS = 6  # on a scale, at most
+RIGHT = "share of people of whom the worst attacker is right"
 LEAST = 1e-4  # what a logarithmic scale shows at least
 
 
@@ -84,7 +85,7 @@ def _attackers(axes: Axes, outcomes: Sequence[Outcome]) -> None:
     _panel(
         axes,
         outcomes,
-        "How often the worst attacker is right",
+        "Attacks that are right",
         _share,
         ("worst attacker", [each.right.share if each and each.right else None for each in made]),
         ("blind guess", [each.blind if each else None for each in made]),
@@ -100,26 +101,34 @@ def draw_sweep(sweep: Sweep, path: Path) -> Path:
     from matplotlib.figure import Figure
 
     with rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none", "font.size": 10}):
-        figure = Figure(figsize=(9, 6), layout="constrained")
+        figure = Figure(figsize=(9, 9.5 if sweep.attacked else 6), layout="constrained")
         figure.suptitle(sweep.title, fontsize=12, fontweight="bold", color=INK, wrap=True)
-        axes = figure.subplots()
+        errors, *below = figure.subplots(2 if sweep.attacked else 1, squeeze=False)[:, 0]
         for number, name in enumerate(sweep.names()):
-            _line(axes, sweep, name, LINES[number % len(LINES)])
-        axes.set_xlabel("risk: the largest share that one sensitive value has of a group", color=INK)
-        axes.set_ylabel("error of answers that are not exact", color=INK)
-        axes.margins(x=0.08, y=0.08)
-        axes.set_ylim(bottom=0)
-        _risks(axes, sweep)
-        axes.yaxis.set_major_formatter(lambda y, _: _share(y))
-        axes.grid(color="#dddddd", linewidth=0.6)
-        axes.set_axisbelow(True)
-        for edge in ("top", "right"):
-            axes.spines[edge].set_visible(False)
-        if axes.get_legend_handles_labels()[0]:
-            axes.legend(frameon=False, fontsize=9)
+            _line(errors, sweep, name, LINES[number % len(LINES)])
+            for attackers in below:
+                _worst_line(attackers, sweep, name, LINES[number % len(LINES)], above=number % 2 == 0)
+        for axes, shown in ((errors, "error of answers that are not exact"), *((each, RIGHT) for each in below)):
+            _by_risk(axes, sweep, shown)
         figure.supxlabel(NOTE, fontsize=8, color=GREY)
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     return path
+
+
+def _by_risk(axes: Axes, sweep: Sweep, shown: str) -> None:
+    """What a panel of a sweep has around its lines: risk to the right, and what is `shown` upwards."""
+    axes.set_xlabel("risk: the largest share that one sensitive value has of a group", color=INK)
+    axes.set_ylabel(shown, color=INK)
+    axes.margins(x=0.08, y=0.12)
+    axes.set_ylim(bottom=0)
+    _risks(axes, sweep)
+    axes.yaxis.set_major_formatter(lambda y, _: _share(y))
+    axes.grid(color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for edge in ("top", "right"):
+        axes.spines[edge].set_visible(False)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=9)
 
 
 def _line(axes: Axes, sweep: Sweep, name: str, color: str) -> None:
@@ -131,9 +140,34 @@ def _line(axes: Axes, sweep: Sweep, name: str, color: str) -> None:
     medians, highs = [each.error or 0 for each in told], [each.error_90 or 0 for each in told]
     axes.plot(risks, medians, "o-", color=color, label=f"{name}: median")
     axes.plot(risks, highs, "o:", color=color, markersize=3, label=f"{name}: 90th percentile")
-    for each, risk, median in zip(told, risks, medians, strict=True):
-        if each.attacked is not None:
-            _beside(axes, risk, median, each.attacked.cell(), color)
+
+
+def _worst_line(axes: Axes, sweep: Sweep, name: str, color: str, *, above: bool) -> None:
+    """How often the worst attacker of one method is right, with its name at each point, and a blind guess dotted."""
+    points = [
+        (each.share, each.attacked.right.share, each.attacked.blind or 0, each.attacked.name)
+        for _, each in sweep.outcomes()
+        if each.name == name
+        and each.share is not None
+        and each.attacked is not None
+        and each.attacked.right is not None
+    ]
+    if not points:
+        return
+    risks, rights, blind, _ = zip(*points, strict=True)
+    axes.plot(risks, rights, "o-", color=color, label=f"{name}: worst attacker")
+    axes.plot(risks, blind, "o:", color=color, markersize=3, label=f"{name}: blind guess")
+    for risk, right, _, attack in points:
+        axes.annotate(
+            f"{attack} {_share(right)}",
+            (risk, right),
+            xytext=(0, 7 if above else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if above else "top",
+            fontsize=8,
+            color=color,
+        )
 
 
 def _risks(axes: Axes, sweep: Sweep) -> None:
