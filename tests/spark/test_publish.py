@@ -92,7 +92,7 @@ WAYS = {
     "boxes": {"partition": "mondrian", "publication": "generalization"},
     "cluster": {"partition": "cluster"},
     "anatomize": {"partition": "anatomize"},
-    "random": {"partition": "random", "guarantee": {"k": 4}},
+    "random": {"partition": "random", "guarantee": {"k": 4, "e": 2000}},
     "min_max": {"partition": "min_max", "guarantee": {"k": 4, "e": 2000}},
 }
 

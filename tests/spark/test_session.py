@@ -32,7 +32,7 @@ def test_a_session_beside_has_settings_of_its_own(session):
 
 def test_settings_are_put_back_even_after_an_error(session):
     before = state(session)
-    with pytest.raises(ZeroDivisionError), settled(session):
+    with pytest.raises(ZeroDivisionError), settled(session, SETTINGS):
         1 / (session.conf.get("spark.sql.session.timeZone") != "UTC")
     assert state(session) == before
 
