@@ -220,9 +220,9 @@ def test_killed_while_a_release_that_failed_is_taken_back(scene, step, monkeypat
         elif step == "withdrawn":
             monkeypatch.setattr("discreet.vault.release.withdraw", then_die(recover.withdraw))
         elif step == "removing":
-            monkeypatch.setattr("discreet.release.write.shutil.rmtree", then_die_removing(remove_one))
+            monkeypatch.setattr("discreet.scratch.shutil.rmtree", then_die_removing(remove_one))
         elif step == "removed":
-            monkeypatch.setattr("discreet.release.write.shutil.rmtree", then_die_removing(shutil.rmtree))
+            monkeypatch.setattr("discreet.scratch.shutil.rmtree", then_die_removing(shutil.rmtree))
         else:
             monkeypatch.setattr("discreet.vault.recover._forget", die)
         release(scene.place, 2)
