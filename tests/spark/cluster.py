@@ -45,8 +45,8 @@ SETTINGS = {
     "spark.deploy.maxExecutorRetries": "-1",
     "spark.speculation": "true",  # slow tasks are run twice
     "spark.speculation.quantile": "0.5",
-    "spark.speculation.multiplier": "1.1",
-    "spark.speculation.minTaskRuntime": "50ms",
+    "spark.speculation.multiplier": "1.5",
+    "spark.speculation.minTaskRuntime": "400ms",
     "spark.log.level": "ERROR",
 }
 

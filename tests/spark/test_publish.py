@@ -91,9 +91,6 @@ WAYS = {
     "min_sum": {"partition": "min_sum", "guarantee": {"k": 4, "e": 2000}},
     "boxes": {"partition": "mondrian", "publication": "generalization"},
     "cluster": {"partition": "cluster"},
-    "anatomize": {"partition": "anatomize"},
-    "random": {"partition": "random", "guarantee": {"k": 4, "e": 2000}},
-    "min_max": {"partition": "min_max", "guarantee": {"k": 4, "e": 2000}},
 }
 
 
