@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import GuaranteeError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.partition import cells
 from discreet.partition.cells import Steps, Tree, cut
@@ -76,13 +75,18 @@ def test_blind_cuts_do_not_look_at_the_halves(monkeypatch):
     assert (again.axes, again.steps) == (tree.axes, tree.steps)
 
 
-def test_a_cell_that_cannot_be_cut_and_is_too_large_is_refused(monkeypatch):
+def test_a_cell_that_cannot_be_cut_and_is_too_large_is_split_by_chance(monkeypatch):
+    """Into parts that fit, by nothing but the word of each row; others stay as they are."""
     monkeypatch.setattr(cells, "SIZE", 60)
     monkeypatch.setattr(cells, "MOST", 100)
-    columns, sensitive = [np.zeros(500, np.int32)], np.arange(500, dtype=np.int32) % 7
-    with pytest.raises(GuaranteeError, match="500 rows cannot be cut") as caught:
-        grown(columns, sensitive, Guarantee.of({"l": 2}).rule)
-    assert "deal" in caught.value.hint
+    columns, sensitive = [np.repeat([0, 1], [500, 50]).astype(np.int32)], np.arange(550, dtype=np.int32) % 7
+    tree, _ = grown(columns, sensitive, Guarantee.of({"k": 20}).rule)
+    assert (tree.split, tree.size, tree.numbers().tolist()) == ([1, 10, 1], 11, [-1, 0, 10])
+    words = np.random.default_rng(5).integers(0, 2**64, 550, dtype=np.uint64)
+    cell = tree.drawn(tree.find(columns), words)
+    assert (cell[500:] == 10).all()
+    assert cell[:500].tolist() == (words[:500] % 10).tolist()
+    assert np.bincount(cell).max() <= 100
 
 
 def test_many_values_are_seen_in_steps():

@@ -131,6 +131,16 @@ def test_cells_are_several_and_both_engines_answer_alike(spark, lake, rows, tmp_
     assert abs(release.promise.groups - here.promise.groups) < 0.1 * here.promise.groups
 
 
+def test_what_cannot_be_cut_is_split_by_chance(spark, lake, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "_cut", lambda *_: None)
+    monkeypatch.setattr(cells, "MOST", 1000)
+    told = []
+    policy = {**POLICY, "partition": "local"}
+    release = discreet.publish(lake, policy, to=tmp_path / "made", engine=spark, progress=told.append)
+    assert any(each.startswith("grouping: 4 blocks of about 500 rows") for each in told)
+    check_whole(release, rows)
+
+
 def test_frames_of_connect_are_published(cluster, lake, rows, tmp_path):
     session = cluster.connect()
     before = session.conf.get("spark.sql.session.timeZone")

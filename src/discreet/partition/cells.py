@@ -3,9 +3,10 @@
 Of every cell that is too large it is asked how often each value of each quasi-identifier occurs in it, and each
 sensitive value. It is cut near the median of the quasi-identifier that reaches farthest, as `local` does, if and only
 if both halves keep the guarantee however the sensitive values lie in the cell: that follows from how often each occurs,
-so cuts are blind. A quasi-identifier with many values is seen in steps, each of about as many rows.
+so cuts are blind. A quasi-identifier with many values is seen in steps, each of about as many rows. A cell that cannot
+be cut and is too large for one task is split by chance alone, which looks at no value: rows of a cell are alike enough.
 Cost: one pass over the rows for each level; here, so many numbers for each cell as there are steps and values.
-Claim: cells_keep_the_guarantee — every cell keeps the guarantee by itself, and no row is in two.
+Claim: cells_keep_the_guarantee — every cell that is not split keeps the guarantee by itself, and no row is in two.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import GuaranteeError
 from discreet.partition.kernels import IntArray
 from discreet.values.rule import Rule, surely_of
 
@@ -27,12 +27,16 @@ MOST = 1 << 23  # rows of a cell that one task can still hold
 
 @dataclass
 class Tree:
-    """Cuts: of every node its axis, -1 if it is a cell; from which step on rows go right; and its two halves."""
+    """Cuts: of every node its axis, -1 if it is not cut; from which step on rows go right; and its two halves.
+
+    What is not cut is a cell, or as many as it is `split` into by chance.
+    """
 
     axes: list[int] = field(default_factory=lambda: [-1])
     steps: list[int] = field(default_factory=lambda: [0])
     left: list[int] = field(default_factory=lambda: [0])
     right: list[int] = field(default_factory=lambda: [0])
+    split: list[int] = field(default_factory=lambda: [1])
 
     def grow(self, node: int, axis: int, step: int) -> tuple[int, int]:
         """Cut a cell in two."""
@@ -43,6 +47,7 @@ class Tree:
             self.steps.append(0)
             self.left.append(0)
             self.right.append(0)
+            self.split.append(1)
         return one, one + 1
 
     def find(self, rows: Sequence[IntArray]) -> npt.NDArray[np.int64]:
@@ -61,9 +66,23 @@ class Tree:
         return at
 
     def numbers(self) -> npt.NDArray[np.int32]:
-        """Of every node the number of its cell, from 0, -1 if it is none."""
-        cells = np.array(self.axes) < 0
-        return np.where(cells, np.cumsum(cells) - 1, -1).astype(np.int32)
+        """Of every node the number of its first cell, from 0, -1 if it is none."""
+        cells = self._cells()
+        return np.where(cells > 0, np.cumsum(cells) - cells, -1).astype(np.int32)
+
+    @property
+    def size(self) -> int:
+        """How many cells there are."""
+        return int(self._cells().sum())
+
+    def drawn(self, nodes: IntArray, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """The cells of rows whose nodes are given, by a word of chance for each."""
+        among = self._cells()[nodes].astype(np.uint64)
+        return self.numbers()[nodes] + (words % among).astype(np.int32)
+
+    def _cells(self) -> npt.NDArray[np.int64]:
+        """Of every node how many cells it is."""
+        return np.where(np.array(self.axes) < 0, self.split, 0)
 
 
 @dataclass(frozen=True)
@@ -89,7 +108,7 @@ Ask = Callable[[Tree, Sequence[int]], list[tuple[list[IntArray], IntArray]]]
 
 
 def cut(ask: Ask, axes: Sequence[Steps], sensitive: IntArray, rule: Rule) -> Tree:
-    """The tree of a table with these sensitive values; raise if a cell is too large for one task, and cannot be cut."""
+    """The tree of a table with these sensitive values."""
     tree, waiting = Tree(), [0] if int(sensitive.sum()) > SIZE else []
     while waiting:
         following = []
@@ -100,11 +119,7 @@ def cut(ask: Ask, axes: Sequence[Steps], sensitive: IntArray, rule: Rule) -> Tre
                 halves = tree.grow(node, *found)
                 following += [half for half, size in zip(halves, sizes, strict=True) if size > SIZE]
             elif int(values.sum()) > MOST:
-                raise GuaranteeError(
-                    f"a cell of {int(values.sum()):,} rows cannot be cut so that both halves surely keep the guarantee,"
-                    " and is too large for one task",
-                    hint='set partition = "deal", or ask for less, such as a smaller l',
-                )
+                tree.split[node] = -(-int(values.sum()) // (MOST // 2))
         waiting = following
     return tree
 

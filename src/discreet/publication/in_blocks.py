@@ -19,7 +19,7 @@ from discreet.engines.spark.blocks import Made, in_order, plain
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.copied import codes
 from discreet.engines.spark.held import Held
-from discreet.errors import InternalError
+from discreet.errors import GuaranteeError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.dominance import dominating, largest_share
 from discreet.partition import PARTITIONS
@@ -55,6 +55,11 @@ class InCell:
     def groups(
         self, rows: pa.Table, values: npt.NDArray[np.int32], guarantee: Guarantee, secret: Drawn
     ) -> npt.NDArray[np.int32]:
+        if not guarantee.holds(Histograms.whole(np.bincount(values))).all():  # it was split by chance
+            raise GuaranteeError(
+                "a value is so frequent that a part of the rows, drawn at random, does not keep the guarantee",
+                hint='publish it again, set partition = "deal", or ask for less, such as a smaller l',
+            )
         partition = PARTITIONS[self.partition]
         seen = partition.view(in_rows(self.axes, rows))
         return np.asarray(partition.place(seen, values, guarantee, secret, self.options).groups, np.int32)

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.engines.spark.copied import Copied, codes
+from discreet.engines.spark.chance import words
+from discreet.engines.spark.copied import Copied, File, codes
 from discreet.engines.spark.held import Held
 from discreet.engines.spark.shuffle import Shuffled
 from discreet.engines.spark.tally import tallied
@@ -48,9 +49,9 @@ class Cells:
         ]
         return seen, self.tree.find(seen)
 
-    def cells(self, batch: pa.RecordBatch) -> npt.NDArray[np.int32]:
-        """The cell of every row, numbered from 0."""
-        return self.tree.numbers()[self.found(batch)[1]]
+    def cells(self, batch: pa.RecordBatch, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """The cell of every row, numbered from 0, with a word of chance for each."""
+        return self.tree.drawn(self.found(batch)[1], words)
 
     def counted(self, batch: pa.RecordBatch) -> list[npt.NDArray[np.int64]]:
         """What is to be counted of rows: a number for each step and each value in the cells that wait."""
@@ -119,7 +120,12 @@ def _widest(cells: Cells) -> str:
     return [*(axis.name for axis in cells.axes), cells.sensitive][int(np.argmax(cells.sizes))]
 
 
-def in_cells(rows: Copied, cells: Cells, work: Path) -> Shuffled:
-    """Rows by their cells, each a block."""
-    held, blocks = Held.put(work, "cells", cells), int((cells.tree.numbers() >= 0).sum())
-    return Shuffled.of(rows, blocks, lambda _, batch: held.get().cells(batch), work / "shuffled")
+def in_cells(rows: Copied, cells: Cells, key: bytes, work: Path) -> Shuffled:
+    """Rows by their cells, each a block; whatever is split by chance is split by the key."""
+    held = Held.put(work, "cells", cells)
+
+    def block_of(file: File, batch: pa.RecordBatch) -> npt.NDArray[np.int32]:
+        cells: Cells = held.get()
+        return cells.cells(batch, words(key, "cell", file.number, batch.num_rows))
+
+    return Shuffled.of(rows, cells.tree.size, block_of, work / "shuffled")

@@ -168,7 +168,7 @@ class OnExecutors:
         cells = cells_of(self.rows, axes, policy.sensitive_column, self.sensitive, rule, self.work, self.tell)
         by = InCell(policy.grouping, dict(policy.options), axes)
         self.tell("grouping: rows to cells")
-        return in_cells(self.rows, cells, self.work), self._block(by)
+        return in_cells(self.rows, cells, self._key, self.work), self._block(by)
 
     @cached_property
     def _axes(self) -> list[Axis]:
