@@ -7,6 +7,7 @@ from collections import Counter
 from threading import Thread
 from time import sleep
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -14,6 +15,7 @@ import pytest
 
 import discreet
 from alike import alike
+from audit import test_order as order
 from discreet.engines.spark import tasks, workers
 from discreet.engines.spark.source import types_of
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, ReleaseError
@@ -185,6 +187,26 @@ def test_order_and_parts_tell_nothing(spark, rows, tmp_path):
         about = pq.read_metadata(path)
         assert not about.metadata
         assert re.fullmatch(r"(permuted|mapping)-\d{5}\.parquet", path.name)
+
+
+@pytest.mark.parametrize("partition", ["deal", "local"])
+def test_the_attack_on_order_and_parts_finds_nothing(spark, partition, tmp_path):
+    """In a source that tells all by its order; quasi-identifiers tell nothing of values."""
+    chance = np.random.default_rng(7)
+    columns = {name: chance.permutation(3_000).astype(np.int32) for name in ("person", "age")}
+    rows = pa.table({**columns, "salary": np.sort(chance.gamma(2, 9, 3_000).astype(np.int32))})
+    pq.write_table(rows, tmp_path / "sorted.parquet")
+    policy = {"quasi": ["person", "age"], "sensitive": "salary", "guarantee": {"l": 5}, "partition": partition}
+    release = discreet.publish(
+        str(tmp_path / "sorted.parquet"), policy, to=tmp_path / "made", engine=spark, rows_per_part=100
+    )
+    mean, variance = order.chance(release)
+    links = order.attack(release)
+    assert len(release.files("qit")) > 20
+    assert {*order.OF_PARTS} < {one.hypothesis for one in links}
+    for one in links:
+        found = rows.num_rows * one.recovered(order.truth(release, rows))
+        assert found <= mean + 5 * variance**0.5, one.hypothesis
 
 
 SCHOOLS = {"school": ["primary", "secondary", "vocational"], "university": ["bachelor", "master", "doctorate"]}
