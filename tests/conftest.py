@@ -67,10 +67,10 @@ def one_database(server):
 @pytest.fixture
 def database(server, one_database):
     """The URL of a database that is empty."""
-    left = server.run("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'", database="tests")
-    dropped = (f'DROP SCHEMA "{name}" CASCADE' for (name,) in left)
+    left = "FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'"
+    dropped = server.run(f"SELECT format('DROP SCHEMA %I CASCADE', nspname) {left}", database="tests")
     server.run("ALTER DATABASE tests RESET ALL")
-    server.run(*dropped, "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC", database="tests")
+    server.run(*(drop for (drop,) in dropped), "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC", database="tests")
     return one_database
 
 
