@@ -58,6 +58,7 @@ class Server:
     """One server, which may be killed and started again on the same data."""
 
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="postgres-for-tests-")))
+    inside: tuple[str | Path, ...] = ()  # a command that runs it where others are not
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
@@ -88,7 +89,10 @@ class Server:
         (self.folder / "data" / "postmaster.pid").unlink(missing_ok=True)
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                _as_somebody(programs() / "postgres", "-D", self.folder / "data", "-p", str(self.port), *settings),
+                [
+                    *self.inside,
+                    *_as_somebody(programs() / "postgres", "-D", self.folder / "data", "-p", str(self.port), *settings),
+                ],
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,

@@ -3,6 +3,9 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -53,6 +56,33 @@ def test_a_password_on_the_command_line_is_warned_of_and_shown_nowhere(release, 
     written = log.read_bytes()[before:].decode(errors="replace")
     assert "password authentication failed" in written  # the log is the one that is written to
     assert "horse" not in written
+
+
+def test_a_password_is_in_no_title_of_a_process(release, database, tmp_path):
+    """Neither in ours, nor in those of the server, for as long as a command lasts that takes it from elsewhere."""
+    bare = database.replace(f":{PASSWORD.replace(' ', '%20')}@", "@")
+    kept = tmp_path / "pgpass"
+    kept.write_text(f"*:*:*:*:{PASSWORD}\n")
+    kept.chmod(0o600)
+    command = [sys.executable, "-m", "discreet", "load", str(release.path), bare, "--release", "r"]
+    seen = set()
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env={**os.environ, "PGPASSFILE": str(kept)}) as running:
+        while running.poll() is None:
+            seen |= titles()
+            sleep(0.01)
+    assert running.returncode == 0
+    assert any(b"discreet\0load" in title for title in seen)
+    assert any(title.startswith(b"postgres: postgres tests") for title in seen)
+    assert not [title for title in seen if b"horse" in title]
+
+
+def titles():
+    """What every process of this machine is called now."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has just ended
+            found.add(path.read_bytes())
+    return found
 
 
 @pytest.mark.parametrize(

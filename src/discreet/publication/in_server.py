@@ -126,16 +126,16 @@ def _make(connection: Any, address: Address, private: Counted, drafted: Draft, l
     if lies is None:
         runs = Runs.of(drafted.groups, drafted.sensitive.codes)
         plan = {"by": policy.sensitive_column, "missing": drafted.sensitive.missing}
-        engine = assigner.assign(connection, schema, **rows, **plan, plan=(runs.firsts, runs.groups, runs.steps))
+        engine = assigner.assign(connection, **rows, **plan, plan=(runs.firsts, runs.groups, runs.steps))
     else:
-        engine = assigner.told(connection, schema, **rows, groups=_told(drafted, lies))
+        engine = assigner.told(connection, **rows, groups=_told(drafted, lies))
     _check_planned(engine, drafted)
     for name, made in MADE[policy.publication](drafted, assigner).items():
         if isinstance(made, pa.Table):
             engine.put(schema, name, made)
         else:
             engine.create(schema, name, made)
-    assigner.forget(connection, schema)
+    assigner.forget(connection)
 
 
 def _told(drafted: Draft, lies: pa.ChunkedArray) -> pa.Table:
@@ -182,7 +182,8 @@ def _check_planned(engine: Any, drafted: Draft) -> None:
 def _anatomy(drafted: Draft, _: ModuleType) -> Mapping[str, Made]:
     """Values of groups are known here: that rows hold them is checked, and that both tables have the same groups."""
     quasi, group = drafted.policy.quasi, drafted.group
-    return {"qit": _rows(*quasi, group).order_by(*map(ascending, (group, *quasi))), "st": _held(drafted)}
+    shown = group, *quasi  # the group comes first: a server goes through all columns before the one that it looks for
+    return {"qit": _rows(*shown).order_by(*map(ascending, shown)), "st": _held(drafted)}
 
 
 def _permutation(drafted: Draft, assigner: ModuleType) -> Mapping[str, Made]:

@@ -7,10 +7,9 @@ statement: it stands in no text or log, never leaves the server, and is gone whe
 
 Told groups are laid beside the place of each row by COPY, which no log shows, and joined.
 
-Which row has which value and group is in a table of the schema that is being made, which nobody else sees before the
-transaction ends, and which is dropped before. It is unlogged: nothing of it comes into the server's log of changes,
-and so to no copy of the server, and what a crash leaves of it is emptied when the server starts again. A temporary
-table would do as well, but is not sorted by several processes.
+Which row has which value and group is in a temporary table, which nobody else sees and which is dropped before the
+transaction ends. Nothing of it comes into the server's log of changes, and so to no copy of the server, and what a
+crash leaves of it is deleted when the server starts again. (After an unlogged one it may not start: decision 0028.)
 Cost: a sort of the rows by value, or a join; and a sort by group for each table that is made of them.
 """
 
@@ -31,14 +30,14 @@ from discreet.engines.postgres.errors import translating
 from discreet.engines.postgres.files import copied_in
 from discreet.values.names import fresh
 
-ASSIGNED, TOLD = "discreet_assigned", "discreet_told"
+HERE = "pg_temp"  # what the server calls the schema of temporary tables of a session
+ASSIGNED, TOLD = (HERE, "discreet_assigned"), (HERE, "discreet_told")
 _DRAWN = " || ".join(["uuid_send(gen_random_uuid())"] * 3)  # each has 122 random bits
 KEY = f"(SELECT sha256({_DRAWN}))"  # once for a whole statement, since it depends on no row
 
 
 def assign(
     connection: psycopg.Connection[tuple[Any, ...]],
-    schema: str,
     rows: str,
     columns: pa.Schema,
     *,
@@ -57,14 +56,14 @@ def assign(
     place, run = (fresh(name, [*columns.names, group, lies]) for name in ("place", "run"))
     chance = SQL("sha256({key} || tidsend({lies}))").format(key=SQL(KEY), lies=_named(lies))
     statement = SQL(
-        "CREATE UNLOGGED TABLE {assigned} AS SELECT {shown},"
+        "CREATE TEMPORARY TABLE {assigned} AS SELECT {shown},"
         " (%(groups)s::integer[])[{run}]"
         " + (%(steps)s::integer[])[{run}] * ({place} - (%(firsts)s::bigint[])[{run}])::integer AS {group}"
         " FROM (SELECT *, width_bucket({place}, %(firsts)s::bigint[]) AS {run} FROM (SELECT {shown},"
         " row_number() OVER (ORDER BY {order}) AS {place}"
         " FROM (SELECT {typed}, {lies} FROM ({rows}) AS as_they_are) AS typed) AS ranked) AS placed"
     ).format(
-        assigned=_named(schema, ASSIGNED),
+        assigned=Identifier(*ASSIGNED),
         shown=SQL(", ").join(map(_named, columns.names)),
         typed=SQL(", ").join(_typed(field) for field in columns),
         order=_order(columns.field(by), chance, missing=missing),
@@ -78,12 +77,11 @@ def assign(
     with translating():
         given = {"firsts": [first + 1 for first in firsts], "groups": [each + 1 for each in groups], "steps": steps}
         connection.execute(statement, given)
-    return Postgres(connection, {"assigned": (schema, ASSIGNED)})
+    return Postgres(connection, {"assigned": ASSIGNED})
 
 
 def told(
     connection: psycopg.Connection[tuple[Any, ...]],
-    schema: str,
     rows: str,
     columns: pa.Schema,
     *,
@@ -93,16 +91,16 @@ def told(
 ) -> Postgres:
     """The same of rows whose groups are known: `groups` has, of each that is published, where it lies and its group."""
     at = fresh("at", [*columns.names, group, lies])
-    given = Identifier(schema, TOLD)
+    given = Identifier(*TOLD)
     with translating():
         columns_told = map(Identifier, (at, group))
-        connection.execute(SQL("CREATE UNLOGGED TABLE {} ({} tid, {} integer)").format(given, *columns_told))
+        connection.execute(SQL("CREATE TEMPORARY TABLE {} ({} tid, {} integer)").format(given, *columns_told))
         copied_in(connection, given, groups)
         statement = SQL(
-            "CREATE UNLOGGED TABLE {assigned} AS SELECT {typed}, {group} FROM ({rows}) AS as_they_are"
+            "CREATE TEMPORARY TABLE {assigned} AS SELECT {typed}, {group} FROM ({rows}) AS as_they_are"
             " JOIN {given} ON {lies} = {at}"
         ).format(
-            assigned=Identifier(schema, ASSIGNED),
+            assigned=Identifier(*ASSIGNED),
             typed=SQL(", ").join(_typed(field, signs=False) for field in columns),
             rows=SQL(rows),
             given=given,
@@ -110,13 +108,13 @@ def told(
         )
         connection.execute(statement)
         connection.execute(SQL("DROP TABLE {}").format(given))
-    return Postgres(connection, {"assigned": (schema, ASSIGNED)})
+    return Postgres(connection, {"assigned": ASSIGNED})
 
 
-def forget(connection: psycopg.Connection[tuple[Any, ...]], schema: str) -> None:
+def forget(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
     """Drop what links rows to groups and values, before anybody can see it."""
     with translating():
-        connection.execute(SQL("DROP TABLE {}").format(Identifier(schema, ASSIGNED)))
+        connection.execute(SQL("DROP TABLE {}").format(Identifier(*ASSIGNED)))
 
 
 def _order(field: pa.Field, chance: Composable, *, missing: bool) -> Composable:

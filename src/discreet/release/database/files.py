@@ -114,11 +114,11 @@ def check(stored: Stored, release: Release) -> None:
 
 
 def _same(engine: Engine, name: str, rows: pa.Table) -> bool:
-    """Whether rows are those of a relation, each as often."""
+    """Whether rows are those of a relation, each as often, in whatever order the columns are."""
     schema = engine.schema(name)
-    if rows.column_names != schema.names:
+    if sorted(rows.column_names) != sorted(schema.names):
         return False
-    engine.load(READ, rows.cast(schema), keep=False)
+    engine.load(READ, rows.select(schema.names).cast(schema), keep=False)
     columns = [column(each) for each in schema.names]
     pair = [exp.select(*(each.copy() for each in columns)).from_(named(each)) for each in (name, READ)]
     try:

@@ -15,7 +15,7 @@ from discreet.release.beside import check_prepared, prepare
 from discreet.release.database.files import check, read_out
 from discreet.release.database.release import open_stored
 from discreet.release.database.tables import comments, different, links
-from discreet.release.layouts.file import named
+from discreet.release.layouts.file import column, named
 from discreet.release.relations import loaded
 from discreet.release.release import Release, open_release
 
@@ -49,8 +49,15 @@ def put(release: Release, address: Address, *, grant: Sequence[str] = ()) -> Rel
     """Put a release that has verified into a database."""
     store, manifest = store_of(address), release.manifest
     with loaded(release) as engine:
-        files = {each.name: exp.select("*").from_(named(f"{each.name} file")) for each in manifest.resources}
-        tables = {name: engine.run(query) for name, query in files.items()}
+        group = manifest.discreet.group  # comes first: a server goes through all columns before the one it looks for
+        tables = {
+            each.name: engine.run(
+                exp.select(*map(column, sorted(each.table.names(), key=lambda name: name != group))).from_(
+                    named(f"{each.name} file")
+                )
+            )
+            for each in manifest.resources
+        }
     store.keep(
         address,
         {path.name: path for path in sorted(release.path.iterdir())},
