@@ -207,8 +207,8 @@ def test_each_row_of_a_value_is_equally_likely_to_take_each_place(patients, valu
         for _ in range(150):
             connection.execute("BEGIN")
             given_ = {"lies": "lies", "by": "ill", "missing": False, "group": "group", "plan": plan}
-            assign(connection, "clinic", rows, columns, **given_)
-            [(group,)] = connection.execute('SELECT "group" FROM clinic.discreet_assigned WHERE id = 1').fetchall()
+            assign(connection, rows, columns, **given_)
+            [(group,)] = connection.execute('SELECT "group" FROM pg_temp.discreet_assigned WHERE id = 1').fetchall()
             connection.execute("ROLLBACK")
             times[group - 1] += 1
     assert ((times - 25) ** 2).sum() / 25 < 36  # chi-squared, 5 degrees: more than that once in a million
