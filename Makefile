@@ -24,7 +24,8 @@ fast: ready
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 10 --hypothesis-profile fast -m "not slow and not law and not papers and not kill and not spark"
 
 # Everything. What Spark runs comes last and by itself: it has two workers of its own.
-test: ready java
+test:
+	$(MAKE) --jobs 3 --output-sync lint warm java
 	@failed=0; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 25 -m "not spark" || failed=1; \
 	$(BIN)/python -m pytest $(SPARK) -m spark -rs --durations 10 || failed=1; \

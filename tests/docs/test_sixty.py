@@ -20,7 +20,7 @@ from discreet.answer.answer import Answer  # noqa: E402
 
 QUESTIONS = judge.questions()
 FIRST, *OTHERS = ASKED
-OFTEN = 6  # of the other publications every so manieth question is asked here; `make docs-sixty` asks all
+OFTEN = 10  # of the other publications every so manieth question is asked here; `make docs-sixty` asks all
 TELL = "`make docs-sixty` writes the page anew"
 
 

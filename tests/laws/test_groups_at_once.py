@@ -89,7 +89,7 @@ def test_groups_at_once_change_nothing(server, tmp_path, kind, partition, missin
         assert (kept is None) == missing
         assert kept is None or kept.own == (partition == "local")
         plain.sealed.statistics = replace(plain.sealed.statistics, kept=None)
-        for question in questions(kind):
+        for question in [*questions(kind)][partition == "local" :: 2]:  # the others by the other partition
             found, expected = there.ask(question, estimator="even"), plain.ask(question, estimator="even")
             assert alike(found, expected), (question, found.rows(), expected.rows())
             packed += '"packed"' in there.explain(question, estimator="even")

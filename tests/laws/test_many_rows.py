@@ -176,7 +176,7 @@ def test_answers_equal_what_is_added_up_by_group(sizes: str, tmp_path: Path) -> 
     )
     pay = unlike if sizes == "few rows unlike" else np.arange(3_000) % (5 if few else 3_000)
     with publish(people(pay), policy, to=tmp_path / "release", seed=1).session as session:
-        for keys, where, also in ASKED:
+        for keys, where, also in ASKED if sizes == "few rows alike" else ASKED[few::2]:
             check(session, keys, where, also)
 
 
@@ -210,9 +210,10 @@ def test_answers_about_values_of_every_kind(kind: str, partition: str, tmp_path:
     )
     measures = ", ".join(text for text in MEASURES.split(", ") if kind != "dates" or text[:3] not in {"SUM", "AVG"})
     with publish(people(pay), policy, to=tmp_path / "release", seed=1).session as session:
-        for keys, where, also in ASKED:
-            if "2" not in also and (keys or where in {*SEVERAL, *CONDITIONS["age"]}):
-                check(session, keys, where, also, measures)
+        every = [(keys, where, also) for keys, where, also in ASKED if "2" not in also]
+        asked = [each for each in every if each[0] or each[1] in {*SEVERAL, *CONDITIONS["age"]}]
+        for keys, where, also in asked[len(kind) % 2 :: 2]:  # the others are asked of another kind
+            check(session, keys, where, also, measures)
 
 
 @pytest.mark.parametrize("most", [24, 255, 256, 65_535, 65_536])

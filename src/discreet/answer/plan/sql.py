@@ -8,13 +8,15 @@ from typing import TypeAlias
 
 from sqlglot import exp, parse_one
 
+from discreet.engines.dialect import placeless
+
 Relations: TypeAlias = dict[str, exp.Query]
 Piece: TypeAlias = exp.Expr | str
 
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> exp.Expr:
-    return parse_one(text, dialect="duckdb")
+    return placeless(parse_one(text, dialect="duckdb"))
 
 
 def piece(text: Piece) -> exp.Expr:

@@ -28,7 +28,7 @@ from discreet.answer.question.measures import measure, word
 from discreet.answer.question.own import Own
 from discreet.answer.question.question import ENDS, Aggregate, Column, Key, Order, Question
 from discreet.answer.question.refusals import no_clause, not_a_select, not_read, refusal, shown
-from discreet.engines.dialect import LookedUp
+from discreet.engines.dialect import LookedUp, placeless
 from discreet.errors import QueryError
 from discreet.release.manifest import Promise
 from discreet.values.names import numbered
@@ -88,7 +88,7 @@ def _parse(sql: str) -> exp.Select:
         raise not_read(error) from None
     if len(statements) != 1:
         raise QueryError(f"expected one statement, got {len(statements)}", hint="ask one question at a time")
-    [statement] = statements
+    statement = placeless(statements[0])
     check_lists(statement)
     if not isinstance(statement, exp.Select):
         raise not_a_select(statement)

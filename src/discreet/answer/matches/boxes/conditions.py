@@ -14,6 +14,8 @@ from typing import Literal, TypeAlias
 
 from sqlglot import exp, parse_one
 
+from discreet.engines.dialect import placeless
+
 MOST_LEAVES = 6  # of a column that is taken out: then there are 2 ** 6 cases
 
 Word: TypeAlias = Literal["and", "or"]
@@ -50,12 +52,12 @@ def part(text: str, **parts: exp.Expr) -> exp.Expr:
 
 def parsed(text: str) -> exp.Select:
     """A query of ours, for nobody else to change."""
-    return parse_one(text, dialect="duckdb", into=exp.Select)
+    return placeless(parse_one(text, dialect="duckdb", into=exp.Select))
 
 
 @cache
 def _parsed(text: str) -> exp.Expr:
-    return parse_one(text, dialect="duckdb")
+    return placeless(parse_one(text, dialect="duckdb"))
 
 
 def about_values(condition: exp.Expr, columns: dict[str, exp.Column]) -> exp.Expr:

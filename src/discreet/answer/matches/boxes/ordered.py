@@ -20,11 +20,12 @@ from math import inf
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
-from sqlglot import exp, parse_one
+from sqlglot import exp
 
 from discreet.answer.matches.boxes.conditions import part
 from discreet.answer.matches.boxes.constants import Position, UnreadableError, position
 from discreet.answer.matches.boxes.interval_sets import Interval, IntervalSet, Run, interval_set
+from discreet.answer.plan.sql import piece
 from discreet.engines.dialect import sql_type, wide_integer
 from discreet.values.columns import kind_of
 
@@ -67,9 +68,9 @@ class Axis:
         low, high = (each.toordinal() if isinstance(each, date) else int(each) for each in self.ends)
         return high - low
 
-    def of_box(self, piece: exp.Expr | str) -> exp.Expr:
+    def of_box(self, of: exp.Expr | str) -> exp.Expr:
         """A piece that names `low`, `start` and the like, about this column of `boxes`."""
-        node = parse_one(piece, dialect="duckdb") if isinstance(piece, str) else piece
+        node = piece(of) if isinstance(of, str) else of
         return node.transform(
             lambda each: (
                 exp.column(f"{each.name}_{self.number}", table="boxes")
