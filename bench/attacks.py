@@ -126,7 +126,7 @@ def _percent(share: float) -> str:
 FITTED = "anatomy, fitted cuts"
 WAYS: Mapping[str, dict[str, Any]] = {
     "anatomy by anatomize": {"partition": "anatomize"},
-    FITTED: {"options": {"cuts": "fitted"}},  # the only one whose cuts minimality can play again
+    FITTED: {"options": {"cuts": "fitted"}},  # of `local`, whose cuts minimality follows and plays
     "generalization": {"publication": "generalization", "options": {"cuts": "fitted"}},
     "anatomy by local": {},
     "full permutation": {"publication": "full_permutation", "partition": "cluster"},

@@ -23,6 +23,8 @@ def test_layers_keep_to_their_side():
         ("answer/session.py", "from discreet.table import read"),
         ("learn/view.py", "from discreet.publication.publish import publish"),
         ("audit/attacks/order.py", "from discreet.partition.spatial.space import Dimension"),
+        ("audit/replay/worlds.py", "from discreet.partition.spatial.space import Dimension"),
+        ("audit/replay/played.py", "from discreet.policy import Policy"),
         ("values/codes.py", "from discreet.engines import connect"),
         ("values/codes.py", "from discreet.words import counted"),
         ("release/verify/__init__.py", "from discreet.guarantees import Guarantee"),

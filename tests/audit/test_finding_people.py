@@ -131,7 +131,6 @@ def test_two_rows_of_a_box_are_known(tmp_path):
         ("rows", "presence", {"public": INSIDE}, "everybody of the public table looks like", "could not run"),
         ("rows", "downcoding", {}, "shows no boxes of its own rows", "does not apply"),
         ("rows", "minimality", {}, "refuses no cut because of the values", "does not apply"),
-        ("boxes", "minimality", {}, "cannot be played again from a release by `generalization`", "could not run"),
     ],
 )
 def test_an_attack_that_was_not_made_says_why(releases, release, attack, given, why, kind):

@@ -18,13 +18,13 @@ import pyarrow as pa
 from discreet.errors import InputError
 from discreet.hierarchies import Hierarchy, Levels, load
 from discreet.partition import PARTITIONS
+from discreet.partition.spatial.columns import halves, on_a_line, with_missing
 from discreet.partition.spatial.space import Dimension
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.table import Table
 from discreet.values.codes import Codes
-from discreet.values.columns import UNORDERED, is_ordered
-from discreet.values.positions import measured
+from discreet.values.columns import UNORDERED
 
 FARTHEST = np.finfo(np.float64).max / 4  # distances are added up
 
@@ -71,8 +71,8 @@ class Axis:
     def dimension(self) -> Dimension:
         """What a partition sees of it."""
         codes = self.codes
-        levels = None if self.levels is None else _with_missing(self.levels.nodes, missing=codes.missing)
-        places = _places(codes) if self.ordered and levels is None else None
+        levels = None if self.levels is None else with_missing(self.levels.nodes, missing=codes.missing)
+        places = on_a_line(codes) if self.ordered and levels is None else None
         if places is not None and self.order is not None:
             ranks = np.append(self.order, np.int32(len(self.order)))  # what is missing stays last
             return Dimension(ranks[codes.codes], codes.size, places, None, codes.missing)
@@ -86,7 +86,7 @@ class Axis:
         return Dimension(
             self.codes.codes,
             self.codes.size,
-            levels=_with_missing(self.halves, missing=self.codes.missing),
+            levels=with_missing(self.halves, missing=self.codes.missing),
             missing=self.codes.missing,
         )
 
@@ -94,8 +94,7 @@ class Axis:
     def halves(self) -> npt.NDArray[np.int32]:
         """The node of every value if neighbours are put together, two, four and so on up to all."""
         ranks = np.arange(len(self.codes.domain), dtype=np.int32) if self.ranks is None else self.ranks
-        height = max(int(ranks.max(initial=0)).bit_length(), 1) + (self.ranks is not None)  # others were there, too
-        return np.stack([ranks >> level for level in range(height + 1)])
+        return halves(ranks, others=self.ranks is not None)
 
 
 def present(policy: Policy) -> str | None:
@@ -139,24 +138,3 @@ def axis_of(policy: Policy, name: str, codes: Codes, *, ordered: bool) -> Axis:
             )
     hierarchy = load(policy.hierarchies[name], name) if name in policy.hierarchies else None
     return Axis(name, codes, hierarchy, ordered)
-
-
-def _with_missing(nodes: npt.NDArray[np.int32], *, missing: bool) -> npt.NDArray[np.int32]:
-    """The nodes of every code, the missing value a node of its own below the root."""
-    if not missing:
-        return nodes
-    last = nodes.max(axis=1, initial=-1).astype(np.int32) + 1
-    if len(last) == 1:  # a hierarchy of one level has no place below the root
-        return np.stack([np.append(nodes[0], last[0]), np.zeros(nodes.shape[1] + 1)]).astype(np.int32)
-    last[-1] = 0
-    return np.column_stack([nodes, last]).astype(np.int32)
-
-
-def _places(codes: Codes) -> npt.NDArray[np.float64]:
-    domain = codes.domain
-    places = measured(domain) if is_ordered(domain.type) else np.arange(len(domain), dtype=np.float64)
-    if codes.missing:
-        extent = places[-1] - places[0] if places.size else 0.0
-        beyond = places[-1] + (extent or 1.0) if places.size else 0.0
-        places = np.append(places, beyond)
-    return places

@@ -84,6 +84,8 @@ class Given:
     `population`  other people, with the same columns, of whom an attacker learned before; if there is none, those of
                   the truth who are not in the groups of whoever is attacked
     `public`      a public table of people, with names or numbers of them and some of the quasi-identifiers
+    `everybody`   the quasi-identifiers of all who were in the table, and of nobody else: an attacker of boxes may know
+                  them from elsewhere
     `others`      other releases of the same people
     `exclude`     how many values, or neighbours' values, an attacker with background knowledge knows
     `within`      how near a guess of a number must be to count as right, as a share of it
@@ -96,6 +98,7 @@ class Given:
     holdout: pa.Table | None = None
     population: pa.Table | None = None
     public: pa.Table | None = None
+    everybody: pa.Table | None = None
     others: tuple[Release, ...] = ()
     exclude: int = 1
     within: float = 0.05
@@ -130,6 +133,7 @@ class Given:
             outside,
             others_of if others_of is None or len(others_of) else None,
             None if public is None else _people(public, None, "public table", texts),
+            None,
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
             **more,
         )

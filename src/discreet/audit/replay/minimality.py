@@ -4,9 +4,9 @@ A partition that looks at sensitive values refuses a cut if one side would break
 shown, so its cuts can be played again (`replay`), and each one that was refused rules out values (`refusals`). A
 person is *certain* if only one value is left for its row. Attacked are the fitted cuts of `local` and of `mondrian`
 where `l` is promised, with or without `k`: of `mondrian` all cuts if every column has an order and no hierarchy, else
-the last ones in those that have. `cluster`, `topdown` and `full_domain` look as well if they are fitted, but what they
-decide depends on chance or on hierarchies: they are not attacked, which proves nothing, and `publish` refuses them
-unless the policy accepts that.
+the last ones in those that have. `cluster`, `compact`, `topdown` and `full_domain` look as well if they are fitted, but
+what they decide depends on chance or on hierarchies: nobody is named there, which proves nothing, and `publish` refuses
+them unless the policy accepts that. How much they tell is found by playing other tables (`worlds`).
 
 Source: Wong, Fu, Wang and Pei, "Minimality attack in privacy preserving data publishing", VLDB 2007.
 Cost: rows x quasi-identifiers x log(rows).
