@@ -118,6 +118,7 @@ def test_difficult_tables(method, quasi, sensitive, form):
     judge(method, place(method, space, sensitive, promised), sensitive, promised)
 
 
+@pytest.mark.parametrize("promised", GUARANTEES[::4], ids=str)  # what a box may be does not hang on them
 def test_boxes_are_no_larger_than_everything(method, promised):
     rng = np.random.default_rng(3)
     sensitive = (np.arange(600) % 12).astype(np.int32)
