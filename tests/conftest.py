@@ -70,7 +70,12 @@ def database(server, one_database):
     left = "FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'"
     dropped = server.run(f"SELECT format('DROP SCHEMA %I CASCADE', nspname) {left}", database="tests")
     server.run("ALTER DATABASE tests RESET ALL")
-    server.run(*(drop for (drop,) in dropped), "CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC", database="tests")
+    server.run(
+        *(drop for (drop,) in dropped),
+        "CREATE SCHEMA public",
+        "GRANT USAGE ON SCHEMA public TO PUBLIC",
+        database="tests",
+    )
     return one_database
 
 

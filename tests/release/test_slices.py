@@ -9,7 +9,6 @@ import pytest
 
 from discreet import Policy, publish
 from discreet.engines import connect
-from discreet.errors import ReleaseError
 from discreet.release.manifest import Manifest
 from discreet.release.relations import load_file
 from discreet.release.verify import counted, verify_alone
@@ -73,7 +72,6 @@ def test_slices_count_what_the_whole_does(releases, small, name, monkeypatch):
 
     def both(folder, manifest, known, promised, harmless, limit):
         told.append(own(folder, manifest, known, promised, harmless, limit))
-        return None
 
     monkeypatch.setattr(contents, "counted_in_slices", both)
     monkeypatch.setattr(contents, "counted", lambda *given: told.append(counted.counted(*given)) or told[-1])
