@@ -43,7 +43,10 @@ from measure import verdict
 QUESTIONS = 400
 LIMITS = {"deal": 4, "local": 8}
 MEMORY = "2g"
-AS_IT_COMES = {"spark.sql.codegen.wholeStage": "true"}  # and not as for tests, which are short
+AS_IT_COMES = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.adaptive.enabled": "true",
+}  # and not as for tests, which are short
 PARTS = 8  # files that the rows lie in
 WRITTEN = ("blocks/[!.]*.parquet", "shuffled/[!.]*.arrow", "[!.]*.parquet")  # by tasks that may be run again
 

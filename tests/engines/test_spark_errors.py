@@ -62,3 +62,11 @@ def test_what_executors_say_is_named(said, named, hint):
 def test_a_mistake_of_ours_is_no_stopped_session():
     with pytest.raises(AttributeError), translating():
         None.size  # noqa: B018
+
+
+def test_a_state_that_java_tells_is_known():
+    """Without adaptive queries the client tells of no state."""
+    error = Exception("Job aborted: [CAST_INVALID_INPUT] The value 'Ada Lovelace' of the type … SQLSTATE: 22018 …")
+    found = translated(error)
+    assert "cannot be converted" in found.message
+    assert "Lovelace" not in str(found)

@@ -3,21 +3,21 @@
 import datetime as dt
 from contextlib import closing
 from decimal import Decimal
-from importlib import import_module
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from discreet.engines import connect
+from discreet.release.verify import counted
 from discreet.release.verify.boxes import SHOWN, _alike, _halves, _one_each, _whole
 from discreet.release.verify.figures import figures
 from discreet.release.verify.later import Later, rows_of
 from discreet.release.verify.runs import groups_of, kept_of
 
-contents = import_module("discreet.release.verify.contents")  # `discreet.release.verify` is also a function
 START = dt.datetime(2020, 1, 1)  # noqa: DTZ001 - tables have no zones
 VALUES = {
     pa.int32(): st.sampled_from([-3, 0, 1, 2, 2**31 - 1]),
@@ -49,18 +49,14 @@ def test_figures_are_those_of_the_engine(type_, data):
     kept = kept_of(promise)
     list(kept.passing(table.to_batches(max_chunksize=7), "generalized", ("grp", "value")))
     found = groups_of(kept, None)
-    known = {**contents.PROMISES, **({"k": contents.PROMISES["distinct_l"]} if "e" in guarantee else {})}
+    known = {**counted.PROMISES, **({"k": counted.PROMISES["distinct_l"]} if "e" in guarantee else {})}
     with closing(connect()) as engine:
         engine.load("qit", table)
         engine.load(
             "st", table.group_by(["grp", "value"]).aggregate([([], "count_all")]).rename_columns(["grp", "value", "n"])
         )
-        contents._count(engine, promise, found)
-        engine.load(
-            contents.BOTH, contents.parse_one(contents.SIDE_BY_SIDE, dialect="duckdb", into=contents.exp.Select)
-        )
-        counted = engine.run(contents._figures(engine, known, guarantee))
-        assert figures(*found, guarantee) == [int(column[0].as_py() or 0) for column in counted.columns]
+        counted.count(engine, promise, found)
+        assert figures(*found, guarantee) == counted.counted(engine, known, guarantee)
 
 
 def test_groups_that_differ_and_values_with_commas_are_left_to_the_engine():
@@ -113,7 +109,7 @@ def test_an_engine_is_opened_when_asked():
     with closing(Later(connecting)) as engine:
         engine.load("b", pa.table({"a": [9]}), keep=False)
         engine.load(SHOWN, rows, keep=False)
-        engine.load("b", contents.exp.select("a").from_(f'"{SHOWN}"'), keep=False)
+        engine.load("b", exp.select("a").from_(f'"{SHOWN}"'), keep=False)
         assert rows_of(engine, SHOWN) is rows
         assert rows_of(engine, "b") is None
         assert not opened

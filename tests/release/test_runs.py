@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.engines import connect
+from discreet.release.verify import counted as by_engine
 from discreet.release.verify.runs import kept_of
 
 contents = import_module("discreet.release.verify.contents")  # `discreet.release.verify` is also a function
@@ -25,8 +26,8 @@ KEYS = [("grp", "ascending"), ("value", "ascending")]
 
 def counted(engine, promise, found):
     """What is made known of groups, by group."""
-    contents._count(engine, promise, found)
-    names = contents.ROWS_OF, contents.VALUES_OF
+    by_engine.count(engine, promise, found)
+    names = by_engine.ROWS_OF, by_engine.VALUES_OF
     found = [engine.run(f'SELECT * FROM "{name}" ORDER BY grp').to_pylist() for name in names]
     return [[{key: None if row[key] == 0 else row[key] for key in sorted(row)} for row in rows] for rows in found]
 

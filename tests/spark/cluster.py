@@ -26,7 +26,8 @@ from typing import Any
 LONGEST = 60  # seconds that anything may take
 WORKERS = 2
 HERE = "127.0.0.1"
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java that compiles little: tests are short, and cores are few
+# Java that compiles little, and does not look through its own classes: tests are short, and cores are few.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 SETTINGS = {
     "spark.app.name": "tests",
     "spark.ui.enabled": "false",
@@ -36,6 +37,8 @@ SETTINGS = {
     "spark.executor.cores": "1",
     "spark.executor.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",  # to plan each stage anew takes longer than to run it
+    "spark.locality.wait": "0s",
     "spark.sql.codegen.wholeStage": "false",  # to write and compile Java takes longer than to run it once
     "spark.sql.session.timeZone": "Asia/Tokyo",  # nothing may depend on the zone of a session
     "spark.sql.ansi.enabled": "false",  # nor on this
@@ -46,7 +49,7 @@ SETTINGS = {
     "spark.speculation": "true",  # slow tasks are run twice
     "spark.speculation.quantile": "0.5",
     "spark.speculation.multiplier": "1.5",
-    "spark.speculation.minTaskRuntime": "400ms",
+    "spark.speculation.minTaskRuntime": "1s",
     "spark.log.level": "ERROR",
 }
 

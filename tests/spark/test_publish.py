@@ -3,7 +3,6 @@
 import json
 import re
 from base64 import b64encode
-from collections import Counter
 from threading import Thread
 from time import sleep
 
@@ -21,9 +20,8 @@ from discreet.engines.spark.source import types_of
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, ReleaseError
 from discreet.partition import cells
 from discreet.publication import made_on_spark, on_spark
+from spark.whole import FIRST, POLICY, QUASI, check_whole, leftovers, shown
 
-QUASI = ["age", "sex", "education"]
-POLICY = {"quasi": QUASI, "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
 QUESTION = (
     "SELECT sex, COUNT(*), AVG(salary) FROM microdata WHERE age > 40 AND salary > 45000 GROUP BY sex ORDER BY sex"
 )
@@ -33,71 +31,20 @@ MORE = (
 )
 
 
-@pytest.fixture(scope="module")
-def rows(people):
-    """Two thousand people, some of whose education is missing."""
-    known = pc.not_equal(people["age"], 44)
-    at = people.column_names.index("education")
-    return people.set_column(at, "education", pc.if_else(known, people["education"], None))
-
-
-@pytest.fixture(scope="module")
-def lake(rows, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("a lake")
-    for i, start in enumerate((0, 700, 1500)):
-        pq.write_table(rows.slice(start, (700, 800, 500)[i]), folder / f"{i}.parquet")
-    return f"{folder}/*.parquet"
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    """Cells and blocks of a few hundred rows."""
-    monkeypatch.setattr(cells, "SIZE", 400)
-    monkeypatch.setattr(made_on_spark, "SIZE", 400)
-
-
-def shown(release, name):
-    return pa.concat_tables([pq.read_table(path) for path in release.files(name)])
-
-
-FIRST = {"anatomy": "qit", "permutation": "permuted", "generalization": "generalized"}
-
-
-def check_whole(release, rows):
-    """Every row is there once, and the values of all rows are; groups are numbered without a gap."""
-    found = shown(release, FIRST[release.promise.publication])
-    if release.promise.publication != "generalization":
-        rows_of = [tuple(row.values()) for row in found.select(QUASI).to_pylist()]
-        assert Counter(rows_of) == Counter(tuple(row.values()) for row in rows.select(QUASI).to_pylist())
-    if release.promise.publication == "anatomy":
-        held = shown(release, "st")
-        values = Counter()
-        for value, times in zip(held["salary"].to_pylist(), held["count"].to_pylist(), strict=True):
-            values[value] += times
-    else:
-        values = Counter(found["salary"].to_pylist())
-    assert values == Counter(rows["salary"].to_pylist())
-    assert release.promise.rows == rows.num_rows
-    assert release.verify().ok
-
-
-def leftovers(folder):
-    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+pytestmark = pytest.mark.usefixtures("small")
 
 
 WAYS = {
     "deal": {"partition": "deal"},
     "local": {"partition": "local", "publication": "permutation"},
     "mondrian": {"partition": "mondrian"},
-    "mixed": {"partition": "mixed", "publication": "permutation"},
-    "min_sum": {"partition": "min_sum", "guarantee": {"k": 4, "e": 2000}},
     "boxes": {"partition": "mondrian", "publication": "generalization"},
     "cluster": {"partition": "cluster"},
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_row_once(spark, lake, rows, way, tmp_path):
+def test_every_row_once(spark, lake, rows, way, tmp_path, large):
     told = []
     release = discreet.publish(
         lake, {**POLICY, **WAYS[way]}, to=tmp_path / "made", engine=spark, rows_per_part=250, progress=told.append
@@ -141,15 +88,6 @@ def test_what_cannot_be_cut_is_split_by_chance(spark, lake, rows, tmp_path, monk
     release = discreet.publish(lake, policy, to=tmp_path / "made", engine=spark, progress=told.append)
     assert any(each.startswith("grouping: 4 blocks of about 500 rows") for each in told)
     check_whole(release, rows)
-
-
-def test_frames_of_connect_are_published(cluster, lake, rows, tmp_path):
-    session = cluster.connect()
-    before = session.conf.get("spark.sql.session.timeZone")
-    frame = session.read.parquet(lake).where("age IS NOT NULL")
-    release = discreet.publish(frame, {**POLICY, "partition": "local"}, to=tmp_path / "made", rows_per_part=500)
-    check_whole(release, rows)
-    assert session.conf.get("spark.sql.session.timeZone") == before
 
 
 def test_the_program_publishes_on_spark(spark, lake, rows, run, tmp_path):

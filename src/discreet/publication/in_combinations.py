@@ -112,15 +112,15 @@ class Combined:
         counted = (int(histograms.sizes.size),), (int(histograms.sizes.sum()),)
         return cls(draft, held, groups.boxes.labels() if groups.boxes.labelled else None, *counted, share, worst)
 
-    def cut(self, session: Any, parts: Sequence[Part], _group: str, _row: str) -> None:
-        """Write parts of the table of rows, each by a task."""
+    def cut(self, session: Any, parts: Sequence[Part], _group: str, _row: str, *, at_once: int) -> None:
+        """Write parts of the table of rows, so many by a task."""
         held = self.held
 
         def make(part: Part) -> pa.RecordBatchReader:
             shown: Shown = held.get()
             return plain(shown.some(part.first + 1, part.last + 1).rows())
 
-        written(session, parts, make)
+        written(session, parts, make, at_once=at_once)
 
     def read(self, _: str) -> Iterator[pa.Table]:
         """The labels, as of one block."""

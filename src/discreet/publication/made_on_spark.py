@@ -10,14 +10,12 @@ from secrets import token_bytes
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from discreet.engines.spark.blocks import Blocks, Part, stored
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.held import Held
 from discreet.engines.spark.shuffle import Shuffled
-from discreet.engines.spark.source import counted, drawn
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms
 from discreet.guarantees.harmless import as_told, harmless
@@ -26,6 +24,7 @@ from discreet.partition.cells import MOST, SIZE
 from discreet.partition.histogram import deal
 from discreet.partition.histogram.runs import Runs
 from discreet.partition.histogram.shares import Shares
+from discreet.partition.kernels import IntArray
 from discreet.policy import Policy
 from discreet.publication import PUBLICATIONS
 from discreet.publication.axes import Axis, axis_of
@@ -34,6 +33,7 @@ from discreet.publication.draft import Draft, Prepared
 from discreet.publication.generalization import merged
 from discreet.publication.in_blocks import Block, Finish, InCell, coded
 from discreet.publication.in_cells import cells_of, in_cells
+from discreet.publication.in_columns import Columns
 from discreet.publication.in_combinations import Combinations, Combined
 from discreet.publication.in_shares import Before, counted_by_file, shared_out
 from discreet.publication.prepare import checked, promised
@@ -65,9 +65,8 @@ OF_BLOCKS = {"mapping": "permuted"}  # which table of blocks a table is cut from
 LABELS = "labels"
 PLANNED = 20_000_000  # rows that are planned one by one, by partitions whose plans are not made of counts alone
 LONGEST = 5_000_000  # runs of a plan: every executor holds them
-VALUES = 5_000_000  # different values of a column: this process and every executor hold them
+SMALL = 1 << 17  # rows: smaller parts are written by one task until there are so many
 COPIES = 4  # of its block, that a task holds at most
-DRAWN = 50_000  # rows that are looked at here, to warn of what columns tell
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class OnExecutors:
 
     rows: Copied
     policy: Policy
-    columns: Sequence[Column]
+    known: Columns
     work: Path
     sensitive: Tally
     guarantee: Guarantee
@@ -87,14 +86,15 @@ class OnExecutors:
     def of(
         cls, rows: Copied, policy: Policy, columns: Sequence[Column], work: Path, tell: Callable[[str], None]
     ) -> OnExecutors:
-        sensitive = _tally(rows, policy.sensitive_column)
+        known = Columns(rows, columns)
+        sensitive = known.tally(policy.sensitive_column)
         checked(sensitive, policy)
         guarantee = promised(policy, sensitive)
         guarantee.feasible(sensitive.counts(), policy.sensitive_column, sensitive.value)
         if PARTITIONS[policy.grouping].needs == "e":
             _check_planned(policy.grouping, int(sensitive.counts().sum()))
         policy = settled(policy, sensitive, guarantee)
-        return cls(rows, policy, columns, work, sensitive, guarantee, token_bytes(32), tell)
+        return cls(rows, policy, known, work, sensitive, guarantee, token_bytes(32), tell)
 
     def __repr__(self) -> str:
         return "<a table of Spark's>"
@@ -104,20 +104,9 @@ class OnExecutors:
         return int(self.sensitive.counts().sum())
 
     @cached_property
-    def _names(self) -> list[str]:
-        return [column.name for column in self.columns]
-
-    @cached_property
-    def _some(self) -> pa.Table:
-        """Some of the rows, drawn at random."""
-        rows = drawn(self.rows.rows, self._names, min(1.0, DRAWN / self.size))
-        columns = [rows[column.name].cast(column.type) for column in self.columns]
-        return pa.table(columns, names=self._names)
-
-    @cached_property
     def _sketch(self) -> Any:
-        """These as a table of this process."""
-        return read(self._some)
+        """Some of the rows, drawn at random, as a table of this process."""
+        return read(self.known.some)
 
     def doubts(self) -> Iterator[DiscreetWarning]:
         """What is doubtful of the table: of counts, and of the rows that were drawn."""
@@ -149,7 +138,7 @@ class OnExecutors:
     def _blocks(self) -> Blocks:
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
         size = self.size // rows.blocks
-        held = COPIES * size * self._some.nbytes // max(self._some.num_rows, 1)
+        held = COPIES * size * self.known.some.nbytes // max(self.known.some.num_rows, 1)
         self.tell(f"grouping: {rows.blocks:,} blocks of about {size:,} rows, {max(held >> 20, 1):,} MB for each task")
         finish = Finish(Held.put(self.work, "block", block), self._key)
         found = stored(self.rows.session, rows, self.work / "blocks", finish)
@@ -173,12 +162,12 @@ class OnExecutors:
     @cached_property
     def _axes(self) -> list[Axis]:
         """The quasi-identifiers, of which is known how often each value occurs."""
-        kinds = {column.name: column.kind for column in self.columns}
+        kinds = {column.name: column.kind for column in self.known.columns}
         ordered = {name: kinds[name] not in UNORDERED or name in self.policy.ordered for name in self.policy.quasi}
         found = []
         for i, name in enumerate(ordered, 1):
             self.tell(f"grouping: column {i} of {len(ordered)}")
-            found.append(axis_of(self.policy, name, _tally(self.rows, name), ordered=ordered[name]))
+            found.append(axis_of(self.policy, name, self.known.tally(name), ordered=ordered[name]))
         return found
 
     def _by_plan(self) -> tuple[Shuffled, Block]:
@@ -191,10 +180,16 @@ class OnExecutors:
         _check_block(self.policy.grouping, shares.largest)
         column, domain = self.policy.sensitive_column, self.sensitive.domain
         self.tell("grouping: rows to blocks")
-        files = counted_by_file(self.rows, column, Held.put(self.work, "domain", domain), shares.spread)
+        files = self._by_file(Held.put(self.work, "domain", domain), shares.spread)
         plan, before = Held.put(self.work, "plan", (domain, shares)), Before.put(self.work, files)
         blocks = -(-groups // per)
         return shared_out(self.rows, column, plan, before, blocks, self._key, self.work), self._block(shares)
+
+    def _by_file(self, domain: Held, wanted: IntArray) -> IntArray:
+        """How often each file has each of the wanted values; a single one has them all."""
+        if len(self.rows.files) == 1:
+            return self.sensitive.counts()[wanted].astype(np.int32)[None]
+        return counted_by_file(self.rows, self.policy.sensitive_column, domain, wanted)
 
     def _runs(self) -> Runs:
         """The plan, by counts alone."""
@@ -249,7 +244,7 @@ class OnExecutors:
             parts += own
             found.append(Written(file.name, file.table, [Path(part.to) for part in own]))
         self.tell(f"writing: {len(parts):,} parts")
-        blocks.cut(self.rows.session, parts, promise.group, promise.row)
+        blocks.cut(self.rows.session, parts, promise.group, promise.row, at_once=max(1, SMALL // rows_per_part))
         return found
 
     def _labels(self, blocks: Blocks | Combined, promise: Promise, rows_per_part: int) -> list[Path]:
@@ -269,12 +264,6 @@ class OnExecutors:
 
 
 NOT_COUNTED = "what would be left of the promise if they mean the same is not counted on Spark"
-
-
-def _tally(rows: Copied, name: str) -> Tally:
-    """How often each value of a column occurs."""
-    found = counted(rows.rows, name, VALUES)
-    return Tally.of(found["value"].cast(rows.schema.field(name).type), found["n"].to_numpy())
 
 
 def _check_block(name: str, rows: int) -> None:

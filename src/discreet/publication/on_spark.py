@@ -23,7 +23,7 @@ import pyarrow as pa
 from discreet.engines.spark import beside, started
 from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.session import check_session
-from discreet.engines.spark.source import cleaned, frame_of, is_frame, of_people, seen, types_of
+from discreet.engines.spark.source import cleaned, frame_of, is_frame, of_people, schema_of, seen, size_of, types_of
 from discreet.engines.spark.workers import check_workers
 from discreet.errors import DiscreetError, DiscreetWarning, EngineError, InputError
 from discreet.partition import PARTITIONS
@@ -96,7 +96,7 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
     with hidden(to, watch) as folder, _emptied(own, folder / "work") as work:
         progress("checking")
         check_workers(own)
-        before = seen(own, source)
+        before = seen(own, source, schema_of(frame))
         progress("copying")
         names = [*rules.quasi, rules.sensitive_column]
         published = [next(column for column in columns if column.name == name) for name in names]
@@ -106,7 +106,7 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
         progress("counting")
         every, rows, doubts = _looked_at(frame, private, rules)
         made = OnExecutors.of(private, rules, published, work, progress)
-        if seen(own, source) != before or made.size != rows or every < rows:
+        if seen(own, source, schema_of(frame)) != before or made.size != rows or every < rows:
             raise InputError("the source changed while it was read; nothing was published", hint="publish it again")
         doubts += [*earlier_doubts(others, rules), *made.doubts()]
         progress("grouping")
@@ -215,10 +215,11 @@ def _looked_at(frame: Any, private: Copied, policy: Policy) -> tuple[int, int, l
 
     Identifiers are those of the copy: a frame that is looked at again may find other rows.
     """
-    rows, missing, people, held, values = of_people(private.rows, policy.identifiers)
-    every = rows if present(policy) is None else of_people(cleaned(frame, [], present=None), [])[0]
+    every = private.size if present(policy) is None else size_of(frame)
     if not every:
         raise InputError("the table has no rows", hint="there is nothing to publish")
-    if policy.identifiers:
-        check_figures(policy, rows, missing, people)
+    if not policy.identifiers:
+        return every, private.size, []
+    rows, missing, people, held, values = of_people(private.rows, policy.identifiers)
+    check_figures(policy, rows, missing, people)
     return every, rows, list(repeating(policy, held, values)) if len(policy.identifiers) > 1 else []

@@ -52,11 +52,11 @@ class Blocks:
     share: float
     worst: tuple[int, int, int]
 
-    def cut(self, session: Any, parts: Sequence[Part], group: str, row: str) -> None:
-        """Cut parts of tables, each by a task."""
+    def cut(self, session: Any, parts: Sequence[Part], group: str, row: str, *, at_once: int) -> None:
+        """Cut parts of tables, so many by a task."""
         groups, rows = (np.append(0, np.cumsum(each)) for each in (self.groups, self.rows))
         folder = str(self.folder)
-        written(session, parts, lambda part: _cut(Path(folder), part, groups, rows, group, row))
+        written(session, parts, lambda part: _cut(Path(folder), part, groups, rows, group, row), at_once=at_once)
 
     def read(self, name: str) -> Iterator[pa.Table]:
         """The tables of that name, block by block."""
@@ -105,15 +105,20 @@ class Part:
     columns: tuple[str, ...]
 
 
-def written(session: Any, parts: Sequence[Part], make: Callable[[Part], pa.Table | pa.RecordBatchReader]) -> None:
-    """Let every part be made and written by a task."""
+def written(
+    session: Any, parts: Sequence[Part], make: Callable[[Part], pa.Table | pa.RecordBatchReader], *, at_once: int
+) -> None:
+    """Let every part be made and written, so many one after another by a task."""
     wanted = tuple(parts)
 
     def write(number: int) -> pa.RecordBatch:
-        put(make(wanted[number]), Path(wanted[number].to))
-        return pa.record_batch({"part": pa.array([number], pa.int64())})
+        own = range(number * at_once, min((number + 1) * at_once, len(wanted)))
+        for i in own:
+            put(make(wanted[i]), Path(wanted[i].to))
+        return pa.record_batch({"part": pa.array(own, pa.int64())})
 
-    if each_number(session, len(wanted), write, "part long").num_rows != len(wanted):
+    found = each_number(session, -(-len(wanted) // at_once), write, "part long")
+    if sorted(found["part"].to_pylist()) != list(range(len(wanted))):
         raise InternalError("parts of a table are missing; nothing was published")
 
 

@@ -30,12 +30,13 @@ UNKNOWN = "a value was read that is not among those that were counted; nothing w
 
 @dataclass(frozen=True)
 class Copied:
-    """The rows as a frame of Spark's, the files that it is read from, and how Arrow has their columns."""
+    """The rows as a frame of Spark's, its files, how Arrow has their columns, and how many the files say they are."""
 
     session: Any
     rows: Any
     files: tuple[str, ...]
     schema: pa.Schema
+    size: int
 
     @classmethod
     def of(cls, session: Any, rows: Any, schema: pa.Schema, folder: Path) -> Copied:
@@ -49,8 +50,9 @@ class Copied:
                 f"the executors of Spark do not write to the folder `{folder.parent.parent}` that this process sees",
                 hint="publish to a folder on a disk that this process and every executor see under the same path",
             )
+        size = sum(pq.read_metadata(file).num_rows for file in files)
         with translating():
-            return cls(session, session.read.parquet(address(folder)), tuple(files), schema)
+            return cls(session, session.read.parquet(address(folder)), tuple(files), schema, size)
 
     def each(self, make: Callable[[File], Iterator[pa.RecordBatch]], schema: str) -> Any:
         """A frame of what is made of every file, each by a task."""

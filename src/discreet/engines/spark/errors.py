@@ -70,8 +70,9 @@ def translated(error: Exception) -> DiscreetError:
                 raise KeyboardInterrupt
             return EngineError(what, hint=hint)
     state = (error.getSqlState() if isinstance(error, PySparkException) else "") or ""
+    told = re.search(r"SQLSTATE: (\w{5})", text)  # by Java alone, where Spark plans without adaptive queries
     for start, (what, hint) in STATES.items():
-        if state.startswith(start):
+        if (state or (told[1] if told else "")).startswith(start):
             return EngineError(what, hint=hint)
     if state[:2] == "42":  # found before any row is read; what is in quotes are names and texts of the query
         wrong = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", "…", next(iter(text.splitlines()), ""))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyspark.sql import types as t
 
 from discreet.engines.spark.errors import translating
+from discreet.engines.spark.session import is_connect
 from discreet.engines.spark.words import functions, quoted
 from discreet.errors import EngineError, InputError
 
@@ -45,7 +46,7 @@ def frame_of(session: Any, place: str) -> Any:
     try:
         with translating():
             found = session.read.parquet(place)
-            found.schema  # noqa: B018 - a client asks its server only now
+            schema_of(found)  # a client asks its server only now
     except EngineError as error:
         raise InputError(
             f"`{place}` cannot be read by Spark: {error.message}",
@@ -54,10 +55,21 @@ def frame_of(session: Any, place: str) -> Any:
     return found
 
 
+def schema_of(frame: Any) -> Any:
+    """The columns of a frame as Spark has them."""
+    with translating():
+        return frame.schema
+
+
+def size_of(frame: Any) -> int:
+    """How many rows a frame has."""
+    with translating():
+        return int(frame.count())
+
+
 def types_of(frame: Any) -> list[tuple[str, pa.DataType | None, str]]:
     """Every column, its type as Arrow has it (None if it has none), and what Spark calls it."""
-    with translating():
-        fields = frame.schema.fields
+    fields = schema_of(frame).fields
     return [(field.name, _type_of(field.dataType), field.dataType.simpleString()) for field in fields]
 
 
@@ -84,17 +96,22 @@ def _clean(frame: Any, name: str) -> Any:
     return column
 
 
-def seen(session: Any, source: Any) -> list[tuple[Any, ...]]:
-    """What changes when somebody writes to the files that rows come from: their names, sizes and times."""
+def seen(session: Any, source: Any, schema: Any) -> list[tuple[Any, ...]]:
+    """What changes when somebody writes to the files that rows come from: their names, sizes and times.
+
+    Files are looked at by this process where it has them as the driver has; else by the executors.
+    """
     with translating():
-        if isinstance(source, str):
-            looked = session.read.parquet(source).select(*(f"_metadata.{name}" for name in SEEN)).distinct()
-            return sorted(tuple(row) for row in looked.collect())
-        return sorted(_stat(file) for file in source.inputFiles())
+        frame = session.read.schema(schema).parquet(source) if isinstance(source, str) else source
+        found = sorted(_stat(file) for file in frame.inputFiles())
+        if not isinstance(source, str) or (not is_connect(session) and all(len(about) > 1 for about in found)):
+            return found
+        looked = session.read.parquet(source).select(*(f"_metadata.{name}" for name in SEEN)).distinct()
+        return sorted(tuple(row) for row in looked.collect())
 
 
 def _stat(file: str) -> tuple[Any, ...]:
-    path = Path(urlsplit(file).path)
+    path = Path(unquote(urlsplit(file).path))  # Spark writes a space as %20
     if urlsplit(file).scheme != "file" or not path.exists():
         return (file,)
     about = path.stat()
@@ -108,8 +125,7 @@ def of_people(rows: Any, names: Sequence[str]) -> tuple[int, int, int, list[int]
     nobody = f.lit(True)
     for column in columns:
         nobody = nobody & column.isNull()
-    person = f.struct(*columns) if columns else f.lit(1)
-    figures = [f.count(f.lit(1)), f.coalesce(f.count_if(nobody), f.lit(0)), f.count_distinct(person)]
+    figures = [f.count(f.lit(1)), f.coalesce(f.count_if(nobody), f.lit(0)), f.count_distinct(f.struct(*columns))]
     each = [figure for column in columns for figure in (f.count(column), f.count_distinct(column))]
     with translating():
         all_, none, people, *counts = rows.agg(*figures, *each).collect()[0]
@@ -137,6 +153,7 @@ def counted_together(rows: Any, names: Sequence[str], most: int) -> pa.Table | N
 
 
 def drawn(rows: Any, names: Sequence[str], share: float) -> pa.Table:
-    """About so many of the rows, at random."""
+    """About so many of the rows, at random; or all."""
     with translating():
-        return rows.select(*map(quoted, names)).where(functions(rows).rand() < share).toArrow()
+        some = rows if share >= 1 else rows.where(functions(rows).rand() < share)
+        return some.select(*map(quoted, names)).toArrow()

@@ -17,7 +17,7 @@ from discreet.engines.spark.errors import translating
 from discreet.engines.spark.tasks import NEEDED, SAME
 from discreet.errors import EngineError
 
-TASKS = 8  # enough to meet some executors; every task that makes anything asks its own (`tasks.py`)
+TASKS = 4  # enough to meet some executors; every task that makes anything asks its own (`tasks.py`)
 
 
 def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
@@ -37,8 +37,8 @@ def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
             yield pa.record_batch({"name": list(found), "version": list(found.values())})
 
     with translating():
-        rows = session.range(0, TASKS, 1, TASKS).mapInArrow(look, "name string, version string").distinct().toArrow()
-    for name, there in sorted(zip(rows["name"].to_pylist(), rows["version"].to_pylist(), strict=True)):
+        rows = session.range(0, TASKS, 1, TASKS).mapInArrow(look, "name string, version string").toArrow()
+    for name, there in sorted({*zip(rows["name"].to_pylist(), rows["version"].to_pylist(), strict=True)}):
         if there == here[name]:
             continue
         what = f"have no `{name}`" if not there else f"have `{name}` {there}, and this process {here[name]}"
