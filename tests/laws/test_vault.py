@@ -35,13 +35,21 @@ def worlds(draw):
     """A policy, how many sensitive values there are, and increments: their sizes, and whether a release follows."""
     kinds = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=3, unique=True))
     insert = st.fixed_dictionaries({"growth": st.just("insert"), "withheld": st.sampled_from([0.02, 0.2, 1.0])})
-    options = draw(st.one_of(st.just({"growth": "settle"}), insert))
+    compact = st.sampled_from([{}, {"cuts": "fitted"}])
+    partition, options = draw(
+        st.one_of(
+            st.just(("auto", {"growth": "settle"})),
+            st.tuples(st.just("auto"), insert),
+            st.tuples(st.just("compact"), compact),
+        )
+    )
     rules = Policy(
         identifiers=["id"],
         quasi=kinds,
         sensitive="s",
         guarantee=draw(st.sampled_from(GUARANTEES)),
         publication="generalization",
+        partition=partition,
         options=options,
         accept={"looks": "nobody lives here"},
     )

@@ -2,7 +2,7 @@
 
 Shares nothing with the vault: it reads the released files, and knows how the vault works. Tables have one
 quasi-identifier, a number that no two people share, so it finds who is in which group: whoever was in none, has come,
-and lies in the box of a new one. People who missed a release, with nobody between them who did not, and were shown by
+and lies in the box of a new one; where boxes overlap, it has to be told. People who missed a release, with nobody between them who did not, and were shown by
 the same one later, waited together; a vault lets go whoever is diverse together, so they were not. The attacker deals
 the values of every group to its people in all ways that agree with that (a sample of them, drawn alike), and believes
 each as much as any other.
@@ -47,9 +47,13 @@ def groups_of(folder):
 
 
 class Attacker:
-    """Who came with which append, and what was released after it: a folder, or None if no release could be made."""
+    """Who came with which append, and what was released after it: a folder, or None if no release could be made.
 
-    def __init__(self, arrivals, folders, l):
+    `told` are all groups that were ever shown, each a set of people: boxes overlap unless one column is all that was
+    cut, and whoever knows who is in which group knows more than the files say.
+    """
+
+    def __init__(self, arrivals, folders, l, told=()):
         self.l, self.folders = l, folders
         self.place = {person: at for people in arrivals for person, at in people.items()}
         self.members: list[tuple[list[int], tuple[tuple[str, int], ...]]] = []  # the people and values of each group
@@ -57,6 +61,7 @@ class Attacker:
         self.runs: list[list[int]] = []  # people who waited on, with nobody between them who did not
         self.missed: set[int] = set()  # people who were there when a release was made, and are not in it
         self.waited: set[int] = set()  # or when one could not be made
+        boxes = {(min(places), max(places)): sorted(group) for group, places in self._placed(told)}
         known, here = Counter(), set()
         for time, (people, folder) in enumerate(zip(arrivals, folders, strict=True)):
             here |= people.keys()
@@ -64,7 +69,7 @@ class Attacker:
             if folder is not None:
                 shown = groups_of(folder)
                 for (low, high), values in (shown - known).elements():
-                    inside = [person for person in here if low <= self.place[person] <= high]
+                    inside = boxes.get((low, high)) or self._inside(here, low, high)
                     assert len(inside) == sum(count for _, count in values)
                     self.members.append((inside, values))
                     left.update(inside)
@@ -72,6 +77,12 @@ class Attacker:
                 known = shown
             self._note(here, left, made=folder is not None)
             here -= left
+
+    def _placed(self, groups):
+        return [(group, [self.place[person] for person in group]) for group in groups]
+
+    def _inside(self, here, low, high):
+        return [person for person in here if low <= self.place[person] <= high]
 
     def _note(self, here, left, *, made):
         """Who waited on, run by run."""

@@ -19,6 +19,11 @@ from discreet.vault.store.store import VaultStore
 
 TABLES = ("meta", "dictionary", "roots", "nodes", "leaves", "rows", "people", "states", "appends", "releases")
 QUASI = ("age", "town", "weight")
+WAYS = {  # to divide a lot
+    "least_loss": {},
+    "fitted": {"partition": "compact", "options": {"cuts": "fitted"}},
+    "blind": {"partition": "compact"},
+}
 TOWNS = ("Quixoteville", "Zanzibarton", "Xanaduburg", None)
 ILLS = ("asthmatosis", "bronchobia", "cardiomania", "dermatopsy", "enteropathia", "febrilosis")
 

@@ -130,13 +130,13 @@ def test_what_is_no_table(place, tmp_path):
     appends(place, tmp_path / "broken.csv")
 
 
-@pytest.mark.parametrize(("version", "told"), [(4, "upgrade"), (1, "version of discreet that made it")])
+@pytest.mark.parametrize(("version", "told"), [(5, "upgrade"), (1, "version of discreet that made it")])
 def test_a_vault_of_another_version(place, version, told):
     connection = sqlite3.connect(place / "vault" / "vault.sqlite")
     connection.execute(f"PRAGMA user_version = {version}")
     connection.close()
     before = dump(place / "vault")
-    with pytest.raises(VaultError, match=f"version {version}, expected 2 or 3") as caught:
+    with pytest.raises(VaultError, match=f"version {version}, expected 2 to 4") as caught:
         Vault.open(place / "vault")
     assert told in caught.value.hint
     assert dump(place / "vault") == before
@@ -426,6 +426,10 @@ def test_a_policy_that_is_changed_while_the_vault_is_open(place):
         ({"ordered": ["town"]}, "ordered"),
         ({"options": {"median": "relaxed"}}, "options.median"),
         ({"options": {"withheld": 0}}, "options.withheld"),
+        ({"options": {"cuts": "fitted"}}, "options.cuts"),
+        ({"partition": "compact", "options": {"median": "relaxed"}}, "options.median"),
+        ({"partition": "compact", "options": {"growth": "insert"}}, "options.growth"),
+        ({"partition": "compact", "person": "name", "identifiers": []}, "partition"),
     ],
     ids=str,
 )

@@ -144,6 +144,21 @@ def test_a_vault_says_when_it_is_made_that_it_looks(tmp_path, guarantee, found):
             assert [each.name for each in vault.warnings] == found
 
 
+@pytest.mark.parametrize("guarantee", [{"l": 10}, {"distinct_l": 4}], ids=str)
+def test_a_vault_that_compact_divides_by_values_is_not_made_until_that_is_accepted(tmp_path, guarantee):
+    """Whatever l is: nobody tries what it tells. Blind cuts look at nothing, nor does a vault that promises k alone."""
+    rules = {**PLAIN, "guarantee": guarantee, "partition": "compact"}
+    fitted = {**rules, "options": {"cuts": "fitted"}}
+    with pytest.raises(UnacceptedError, match=r"looks: `compact` looked at sensitive values to form groups"):
+        Vault.create(tmp_path / "refused", Policy(**fitted))
+    assert list(tmp_path.iterdir()) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DiscreetWarning)
+        Vault.create(tmp_path / "accepted", Policy(**fitted, accept=LOOKS)).close()
+        Vault.create(tmp_path / "blind", Policy(**rules)).close()
+        Vault.create(tmp_path / "counts", Policy(**{**fitted, "guarantee": {"k": 5}})).close()
+
+
 def test_a_vault_of_a_small_l_is_not_made_until_that_is_accepted(tmp_path):
     with pytest.raises(UnacceptedError, match=r"looks: a vault looks at sensitive values to form groups"):
         Vault.create(tmp_path / "vault", Policy(**{**PLAIN, "guarantee": {"l": 3}}))

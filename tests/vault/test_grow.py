@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +14,8 @@ from discreet.values.columns import Column
 from discreet.vault.safety.rule import Rule
 from vault.shelf import Shelf
 from vault.tiny_auditor import channels, disjoint, grows, safe, shown
+
+GROWTHS = ["settle", "fitted", "blind", "insert"]
 
 
 @st.composite
@@ -71,11 +74,18 @@ def check_rows(shelf, taken):
     assert sum(root.counts.sum() for root in shelf.roots.values()) == taken
 
 
+def rule_of(thresholds, withheld, growth):
+    """The rule of a way to grow; `fitted` and `blind` groups settle, and say how lots are divided."""
+    if growth in {"fitted", "blind"}:
+        return replace(Rule.of(thresholds, withheld), cuts=growth)
+    return Rule.of(thresholds, withheld, growth)
+
+
 def play(table, rule, growth, seed):
     """Append and release in turns; return the shelf and all releases."""
     draw = np.random.default_rng(seed)
     thresholds, withheld = rule
-    shelf, releases, taken = Shelf(table[1], Rule.of(thresholds, withheld, growth)), [], 0
+    shelf, releases, taken = Shelf(table[1], rule_of(thresholds, withheld, growth)), [], 0
     for points, sensitive in increments(*table):
         shelf.append(points, sensitive)
         taken += len(points)
@@ -85,24 +95,24 @@ def play(table, rule, growth, seed):
     return shelf, releases
 
 
-@pytest.mark.parametrize("growth", ["settle", "insert"])
+@pytest.mark.parametrize("growth", GROWTHS)
 @settings(max_examples=60, deadline=None)
 @given(table=tables(), rule=rules, seed=st.integers(0, 99))
 def test_no_release_opens_a_channel(growth, table, rule, seed):
     shelf, releases = play(table, rule, growth, seed)
     for groups in releases:
         assert all(safe(values, shelf.rule) and values.total() >= shelf.rule.k for _, values in groups)
-        assert growth == "settle" or disjoint(groups)
+        assert growth != "insert" or disjoint(groups)
     assert grows(releases)
     assert channels(releases, shelf.rule) == []
 
 
-@pytest.mark.parametrize("growth", ["settle", "insert"])
+@pytest.mark.parametrize("growth", GROWTHS)
 @settings(max_examples=60, deadline=None)
 @given(table=tables(), rule=rules, seed=st.integers(0, 99))
 def test_every_row_is_once_member_or_waiting(growth, table, rule, seed):
     thresholds, withheld = rule
-    shelf, taken = Shelf(table[1], Rule.of(thresholds, withheld, growth)), 0
+    shelf, taken = Shelf(table[1], rule_of(thresholds, withheld, growth)), 0
     draw = np.random.default_rng(seed)
     for points, sensitive in increments(*table):
         shelf.append(points, sensitive)
@@ -112,9 +122,10 @@ def test_every_row_is_once_member_or_waiting(growth, table, rule, seed):
             shelf.release()
 
 
+@pytest.mark.parametrize("growth", ["settle", "fitted", "blind"])
 @settings(max_examples=60, deadline=None)
 @given(table=tables(), rule=rules, seed=st.integers(0, 99))
-def test_released_groups_never_change(table, rule, seed):
-    _, releases = play(table, rule, "settle", seed)
+def test_released_groups_never_change(growth, table, rule, seed):
+    _, releases = play(table, rule, growth, seed)
     for earlier, later in pairwise(releases):
         assert Counter(map(repr, earlier)) <= Counter(map(repr, later))

@@ -7,15 +7,16 @@ import pytest
 
 from discreet import Vault, verify
 from vault.kills import append, die, died, killed, noted, release, took
-from vault.steward import dump, inspect, left_in, people, policy
+from vault.steward import WAYS, dump, inspect, left_in, people, policy
 
 APPENDS, RELEASES = 130, 50
 
 
 @pytest.fixture
-def place(tmp_path):
+def place(tmp_path, request):
     """A vault with a release, in a process that is warm: children start where it is."""
-    with Vault.create(tmp_path / "vault", policy()) as vault:
+    way = getattr(request, "param", "least_loss")
+    with Vault.create(tmp_path / "vault", policy(**WAYS[way])) as vault:
         vault.append(people(60))
         vault.release(tmp_path / "releases" / "1")
     return tmp_path
@@ -78,6 +79,7 @@ def test_recovery_is_before_or_after(place):
     assert 0 < made < RELEASES
 
 
+@pytest.mark.parametrize("place", ["least_loss", "fitted"], indirect=True)
 @pytest.mark.parametrize("step", ["begun", "verified", "settled", "renamed", "completed"])
 def test_killed_at_every_step_of_a_release(place, step, monkeypatch):
     """The instants that random kills seldom meet."""

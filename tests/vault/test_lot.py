@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections import defaultdict
 from unittest import mock
 from uuid import uuid4
 
@@ -17,7 +18,7 @@ from discreet.errors import DiscreetWarning, GuaranteeError, VaultError
 from discreet.values.boxes import box_of, boxes_of
 from discreet.values.columns import Column
 from vault.lot_attacker import Attacker, groups_of
-from vault.steward import inspect, people, policy
+from vault.steward import WAYS, inspect, people, policy
 
 APPENDS = 5
 
@@ -30,15 +31,15 @@ def home(request, tmp_path):
     return f"{request.getfixturevalue('one_database')}#v{uuid4().hex}"
 
 
-def grown(place, l, *, start, step, values, top, seed=0):
-    """A vault that is released after every append, if it can be: who came when, the releases, and the truth."""
+def grown(place, l, *, start, step, values, top, seed=0, way="least_loss"):
+    """A vault that is released after every append, if it can be: who came when, the releases, the truth, and groups."""
     chance = np.random.default_rng([seed, l])
     sizes = [start] + [step] * (APPENDS - 1)
     at = chance.permutation(sum(sizes))
     ill = np.array([f"v{i}" for i in range(values)])
     ill = chance.choice(ill, at.size, p=[top, *[(1 - top) / (values - 1)] * (values - 1)])
     columns = {"quasi": ["age"], "sensitive": "ill", "accept": {"looks": "nobody lives here"}}
-    rules = Policy(**columns, guarantee={"l": l}, publication="generalization")
+    rules = Policy(**columns, guarantee={"l": l}, publication="generalization", **WAYS[way])
     arrivals, folders = [], []
     with Vault.create(place / "vault", rules) as vault, mock.patch("discreet.vault.release._audited"):
         for number, came in enumerate(np.split(np.arange(at.size), np.cumsum(sizes)[:-1])):
@@ -48,15 +49,21 @@ def grown(place, l, *, start, step, values, top, seed=0):
                 folders.append(vault.release(place / f"{number}").path)
             except (GuaranteeError, VaultError):
                 folders.append(None)
-    return arrivals, folders, ill
+        shown = vault._store(vault._schema()).members()
+    person, groups = {age: who for who, age in enumerate(at.tolist())}, defaultdict(set)
+    for node, (age,) in zip(shown[0].tolist(), shown[1].tolist(), strict=True):
+        groups[node].add(person[age])
+    return arrivals, folders, ill, list(groups.values())
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("l", [2, 3, 4, 6, 10])
-def test_nobody_misses_a_release(tmp_path, l):
+def test_nobody_misses_a_release(tmp_path, l, way):
     """When regions let their rows go one by one, here 30 people missed a release at l = 2, and 57 at l = 3."""
-    arrivals, folders, _ = grown(tmp_path, l, start=400, step=10 * l + 1, values=max(14, 3 * l), top=0.6 / l)
-    attacker = Attacker(arrivals, folders, l)
+    sizes = {"start": 400, "step": 10 * l + 1, "values": max(14, 3 * l), "top": 0.6 / l}
+    arrivals, folders, _, told = grown(tmp_path, l, **sizes, way=way)
+    attacker = Attacker(arrivals, folders, l, told)
     assert sum(folder is not None for folder in folders) > 1
     assert attacker.missed == set()
     assert attacker.beliefs(np.random.default_rng(1)) == []
@@ -98,7 +105,7 @@ def test_a_release_that_was_due_and_not_made_names_nobody(tmp_path):
     for seed in range(5):
         place = tmp_path / f"{seed}"
         place.mkdir()
-        arrivals, folders, ill = grown(place, l, start=80, step=24, values=6, top=0.48, seed=seed)
+        arrivals, folders, ill, _ = grown(place, l, start=80, step=24, values=6, top=0.48, seed=seed)
         found = Attacker(arrivals, folders, l).beliefs(np.random.default_rng(1), due=True, fewest=10 * l)
         right += [belief.value == ill[belief.person] for belief in found]
         chances += [belief.chance for belief in found]
@@ -107,9 +114,10 @@ def test_a_release_that_was_due_and_not_made_names_nobody(tmp_path):
     assert np.mean(right) < 0.6
 
 
-def test_a_lot_leaves_as_a_whole_or_not_at_all(home, tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_lot_leaves_as_a_whole_or_not_at_all(home, tmp_path, way):
     ills = ["asthmatosis", "bronchobia", "cardiomania"]
-    with Vault.create(home, policy(guarantee={"l": 3})) as vault:
+    with Vault.create(home, policy(guarantee={"l": 3}, **WAYS[way])) as vault:
         found = vault.append(people(60, ill=ills * 20))
         assert (found.joined, found.waiting) == (60, 0)
         found = vault.append(people(3, start=100, ill=ills[:1] * 3))  # those who could have left wait for them
@@ -128,10 +136,11 @@ def test_a_lot_leaves_as_a_whole_or_not_at_all(home, tmp_path):
     inspect(home)
 
 
-def test_people_without_a_value_leave_with_the_others(home, tmp_path):
+@pytest.mark.parametrize("way", ["least_loss", "fitted"])
+def test_people_without_a_value_leave_with_the_others(home, tmp_path, way):
     """A few rows that lack an age once waited alone; now their box says that some ages are missing."""
     few = people(2, start=900, age=pa.nulls(2, pa.int64()), ill=["asthmatosis"] * 2)
-    with Vault.create(home, policy()) as vault:
+    with Vault.create(home, policy(**WAYS[way])) as vault:
         vault.append(people(60))
         vault.append(few)
         release = vault.release(tmp_path / "release")

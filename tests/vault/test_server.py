@@ -28,7 +28,7 @@ from discreet.vault.store import store as statements
 from discreet.vault.store.server import written
 from server import PASSWORD
 from vault.kills import die, died
-from vault.steward import ILLS, TOWNS, dump, inspect, left_in, people, policy
+from vault.steward import ILLS, TOWNS, WAYS, dump, inspect, left_in, people, policy
 
 SECRETS = (*(town for town in TOWNS if town), *ILLS, "nemo", "424242", "correct horse", "correct%20horse")
 
@@ -49,7 +49,9 @@ def place(url, tmp_path):
     return url, tmp_path
 
 
-@pytest.mark.parametrize("changes", [{"options": {"growth": "insert"}}, {"person": "name", "identifiers": []}])
+@pytest.mark.parametrize(
+    "changes", [{"options": {"growth": "insert"}}, {"person": "name", "identifiers": []}, WAYS["fitted"]]
+)
 def test_the_same_rows_are_released_as_from_a_file(url, tmp_path, changes):
     shown = {}
     for kind, home in {"file": tmp_path / "vault", "server": url}.items():

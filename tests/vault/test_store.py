@@ -16,6 +16,7 @@ from discreet.values.boxes import Box
 from discreet.values.columns import Column
 from discreet.vault.store.codec import packed, packed_box, packed_set, unpacked, unpacked_box, unpacked_set
 from discreet.vault.store.database import create, opened
+from discreet.vault.store.schema import FORMAT
 from discreet.vault.store.store import SENSITIVE, WAITING, VaultStore
 from discreet.vault.tree.model import Changes, Cut, Leaf, Node, Placed, Root, Rows, State
 
@@ -53,7 +54,7 @@ def place(tmp_path):
 @pytest.fixture
 def database(place):
     """The file of a vault."""
-    create(place, "", {}, people=False)
+    create(place, "", {}, version=FORMAT)
     found = opened(place)
     yield found
     found.close()
@@ -62,7 +63,7 @@ def database(place):
 @pytest.fixture(params=["file", "server"])
 def store(request, place):
     where = place if request.param == "file" else f"{request.getfixturevalue('one_database')}#{uuid4().hex}"
-    create(where, "", {}, people=False)
+    create(where, "", {}, version=FORMAT)
     found = opened(where)
     yield VaultStore(found, COLUMNS)
     found.close()

@@ -23,7 +23,7 @@ from discreet.audit.sequence.standing import nothing_stands
 from discreet.errors import InputError, VaultError, VerificationError
 from discreet.release.files import digest
 from discreet.vault.store.store import VaultStore
-from vault.steward import ILLS, inspect, left_in, people, policy
+from vault.steward import ILLS, WAYS, inspect, left_in, people, policy
 
 SERVERS = {}  # by folder of a test, where its vaults are instead
 BOTH = pytest.mark.parametrize("place", ["file", "server"], indirect=True)
@@ -54,10 +54,10 @@ def vault_of(place, *tables, **changes):
 
 
 @BOTH
-@pytest.mark.parametrize("growth", ["settle", "insert"])
+@pytest.mark.parametrize("growth", ["settle", "insert", "fitted", "blind"])
 def test_a_growing_table(place, growth):
     names = []
-    with vault_of(place, options={"growth": growth}) as vault:
+    with vault_of(place, **WAYS.get(growth, {"options": {"growth": growth}})) as vault:
         for at in range(6):
             rows = people(150, start=1_000 * at)
             names += rows["name"].to_pylist()

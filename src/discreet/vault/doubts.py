@@ -26,8 +26,11 @@ from discreet.values.positions import values_at
 from discreet.values.random import RandomSource
 from discreet.vault.rows import KEY
 from discreet.vault.store.store import SENSITIVE, VaultStore
+from discreet.vault.terms import rule
 from discreet.warnings.checks import BEFORE, OF_VALUES
-from discreet.warnings.minimality import looked
+from discreet.warnings.minimality import looked, unseen
+
+BLIND = "let it cut without looking (leave options.cuts out),"
 
 
 def of_policy(policy: Policy) -> Iterator[DiscreetWarning]:
@@ -39,7 +42,10 @@ def of_policy(policy: Policy) -> Iterator[DiscreetWarning]:
             " who knows everybody in a group, when each came and who had to wait can find out more than is promised",
             hint='leave growth out, or accept it in the policy: [accept] insert = "the reason"',
         )
-    if policy.person is None:  # groups of people are made without looking, see `partition/people`
+    cuts = rule(policy).cuts
+    if cuts == "fitted":
+        yield from unseen(policy.grouping, policy.guarantee, BLIND)
+    elif cuts == "least_loss" and policy.person is None:  # of people, groups are made without looking
         yield from looked("a vault looks", policy.guarantee)
 
 

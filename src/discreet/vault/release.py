@@ -34,7 +34,7 @@ from discreet.release.write import Watch, free, write
 from discreet.values.boxes import box_of
 from discreet.vault.doubts import of_policy, of_rows
 from discreet.vault.groups import groups_of
-from discreet.vault.growth.settle import of_people
+from discreet.vault.growth.divide import of_people
 from discreet.vault.recover import complete, note_machine, recover, withdraw
 from discreet.vault.safety.history import states
 from discreet.vault.safety.rule import Rule
@@ -92,7 +92,7 @@ def make_release(
         groups=groups,
         boxes=sides(policy, [extents.axis for extents in shown.boxes.extents]),
         partition="vault",
-        cuts=None,
+        cuts="blind" if rule.cuts == "blind" else None,
         sequence=sequence,
         growth=None if rule.growth == "settle" else rule.growth,
         person=None,

@@ -22,7 +22,7 @@ from discreet.table import Table, read
 from discreet.vault import terms
 from discreet.vault.doubts import of_policy
 from discreet.vault.growth.append import append as grown
-from discreet.vault.growth.settle import Codes
+from discreet.vault.growth.divide import Codes
 from discreet.vault.intake import Increment, check_lots, check_unknown, encoded, looked_at, quasi, whose
 from discreet.vault.recover import recover, unfinished
 from discreet.vault.release import make_release
@@ -75,7 +75,7 @@ class Vault:
         text = terms.to_text(policy)
         sequence = secrets.token_hex(16)  # drawn, not derived: every release shows it
         about = {"policy": text, "policy_digest": terms.digest(text), "sequence": sequence}
-        create(place, text, about, people=policy.person is not None)
+        create(place, text, about, version=terms.version(policy))
         vault = cls.open(place)
         vault.warnings = warned
         return vault

@@ -47,7 +47,9 @@ def looks(draft: Draft) -> Iterator[DiscreetWarning]:
         yield from looked(f"`{policy.grouping}` looked", policy.guarantee, INSTEAD, seeded=seeded)
 
 
-def unseen(partition: str, guarantee: Mapping[str, float], *, seeded: bool) -> Iterator[DiscreetWarning]:
+def unseen(
+    partition: str, guarantee: Mapping[str, float], instead: str = INSTEAD, *, seeded: bool = False
+) -> Iterator[DiscreetWarning]:
     """The warning of fitted cuts that nobody attacks: whatever is promised of values, nobody knows what they tell."""
     if guarantee.keys() - {"k"}:
         yield DiscreetWarning(
@@ -55,7 +57,7 @@ def unseen(partition: str, guarantee: Mapping[str, float], *, seeded: bool) -> I
             f"`{partition}` looked at sensitive values to form groups: whoever knows how it goes about it may learn "
             "from the groups it did not form who holds a value. No attack tries that before publishing, so nobody knows"
             " how much it tells, whatever is promised",
-            hint=f'{INSTEAD.strip()} or accept it with the reason: accept.looks = "…"',
+            hint=f'{instead.strip()} or accept it with the reason: accept.looks = "…"',
             refuses=not seeded,
         )
 

@@ -42,7 +42,8 @@ from discreet.learn.view import View
 from discreet.release import Release
 from discreet.release.manifest import Promise
 
-LOOK = {"local", "mondrian", "compact", "cluster", "topdown", "full_domain"}  # at sensitive values, before a cut
+# Those that look at sensitive values before a cut.
+LOOK = {"local", "mondrian", "compact", "cluster", "topdown", "full_domain", "vault"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Minimality:
         promise = release.promise
         if promise.partition not in LOOK:
             return f"`{promise.partition}` refuses no cut because of the values on its sides"
-        if promise.cuts == "blind":
+        if promise.cuts == "blind" or promise.lots is not None:  # a vault whose people may have several rows
             return f"`{promise.partition}` cut without looking at the values of the parts"
         if not promise.guarantee.keys() - {"k"}:
             return "only rows are promised, so that no cut was refused because of values"

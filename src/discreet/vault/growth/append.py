@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.values.boxes import box_of
+from discreet.vault.growth.divide import Codes
 from discreet.vault.growth.insert import insert
-from discreet.vault.growth.settle import Codes, settle
+from discreet.vault.growth.settle import settle
 from discreet.vault.safety.history import History
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import Forest, route, strata

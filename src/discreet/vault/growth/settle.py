@@ -6,6 +6,7 @@ it leaves, in groups as small as the guarantee allows (the *add* of Byun et al.,
 be made. So nobody who has come ever misses a release, and there is no such person to find something out about. A part
 of a lot must not go alone: sets that are diverse are diverse together, so if a lot is not, and some of it that is were
 shown, the rest would not be diverse, and everybody who knows who came knows who the rest is.
+How the lot is divided is the policy's choice (see `divide`).
 A released group stays as it is, box and values, in every later release, and whoever is new is in a group that is new.
 So every set that any number of releases leave open is a whole group, or empty, though boxes may overlap. Groups that
 were not released yet are still private: every append makes them anew, with its rows.
@@ -19,18 +20,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.errors import GuaranteeError
-from discreet.guarantees import Guarantee
+from discreet.errors import InternalError
 from discreet.values.boxes import box_of, boxes_of
-from discreet.values.random import RandomSource
+from discreet.vault.growth.divide import Codes, Parts, divide, of_people
 from discreet.vault.safety.rule import Rule
 from discreet.vault.tree.forest import Forest
 from discreet.vault.tree.model import EVERYBODY, Ints, Leaf, Node, Root, Rows
-from discreet.vault.tree.pool import Pool, asked
-
-Codes = npt.NDArray[np.int32]
+from discreet.vault.tree.pool import Pool
 
 
 def settle(forest: Forest, new: Rows, rule: Rule, people: Codes | None = None) -> Root:
@@ -45,10 +42,9 @@ def settle(forest: Forest, new: Rows, rule: Rule, people: Codes | None = None) -
         forest.drop(group)
     for room in store.rooms():  # of older vaults, in which rows waited in many places
         forest.put(leaf=replace(forest.leaf(room), waiting=0))
-    pool = Pool.of(lot.points, lot.sensitive, forest.columns, root.space)
-    parts = _parts(pool, rule, forest.count(lot.sensitive)) if people is None else of_people(pool, people, rule)
+    parts = _parts(forest, lot, root, rule, people)
     if leaves := parts is not None:
-        _leave(forest, hall, lot, *parts)
+        _leave(forest, hall, lot, *parts, rule)
     else:
         forest.place(lot.ids, hall.id, member=False)
     nothing = np.zeros(forest.width, np.int64)
@@ -69,33 +65,20 @@ def _hall(forest: Forest, lot: Rows, new: Rows) -> tuple[Root, Node]:
     return Root(EVERYBODY, hall.id, box, counts, 1), hall
 
 
-def _parts(pool: Pool, rule: Rule, counts: Ints) -> tuple[Ints, Ints] | None:
-    """Rows group by group, and where groups start; none if the lot cannot leave."""
-    return pool.divide(np.arange(pool.values.size), asked(rule)) if rule.lot(counts) else None
+def _parts(forest: Forest, lot: Rows, root: Root, rule: Rule, people: Codes | None) -> Parts | None:
+    """The groups of the lot; none if it cannot leave."""
+    if people is not None:
+        return of_people(Pool.of(lot.points, lot.sensitive, forest.columns, root.space), people, rule)
+    return divide(lot, forest.columns, root.space, rule) if rule.lot(forest.count(lot.sensitive)) else None
 
 
-def of_people(pool: Pool, people: Codes, rule: Rule, *, told: bool = False) -> tuple[Ints, Ints] | None:
-    """The same of people who may have several rows; if `told`, raise with why the lot cannot leave."""
-    from discreet.partition.people.people import assign
-
-    if people.max(initial=-1) + 1 < rule.smallest_lot:
-        return None
-    asked_ = {"k": rule.k, "l": rule.l, "distinct_l": rule.distinct_l}
-    guarantee = Guarantee.of({name: threshold for name, threshold in asked_.items() if threshold > 1})
-    try:
-        groups = assign(list(pool.codes), people, pool.values, guarantee, RandomSource(), lots=rule.lots or 1)
-    except GuaranteeError:
-        if told:
-            raise
-        return None
-    order = np.argsort(groups, kind="stable")
-    return order, np.flatnonzero(np.diff(groups[order], prepend=-1))
-
-
-def _leave(forest: Forest, hall: Node, lot: Rows, order: Ints, starts: Ints) -> None:
+def _leave(forest: Forest, hall: Node, lot: Rows, order: Ints, starts: Ints, rule: Rule) -> None:
     """Let all rows leave in groups."""
+    counts = _counts(forest, lot, order, starts)
+    if not rule.diverse(counts).all() or counts.sum(axis=1).min() < rule.k:
+        raise InternalError("a group of the lot does not keep the guarantee; the vault is as it was")
     boxes = boxes_of(lot.points[order], starts, forest.columns)
-    for group, box, held in zip(np.split(order, starts[1:]), boxes, _counts(forest, lot, order, starts), strict=True):
+    for group, box, held in zip(np.split(order, starts[1:]), boxes, counts, strict=True):
         node = forest.new(hall, EVERYBODY)
         forest.put(leaf=Leaf(node.id, held, box, box, 0, changed=True))
         forest.place(lot.ids[group], node.id, member=True)

@@ -16,6 +16,7 @@ from discreet.guarantees import Guarantee
 from discreet.vault.tree.model import Flags, Ints
 
 Growth = Literal["settle", "insert"]
+Cuts = Literal["least_loss", "blind", "fitted"]
 
 LOT = 10  # groups of the fewest people that could keep the guarantee: as many rows must have come to be shown
 
@@ -25,6 +26,7 @@ class Rule:
     """Thresholds (1 asks nothing), the share of rows that may wait, and how groups grow.
 
     To `settle`: all that no release has shown leave as groups of their own, which never change once released, or none.
+    By which `cuts`, `growth/divide.py` says.
     To `insert`: they enter the group that is there, and groups that have grown are split (Byun et al., section 4).
     Where people may have several rows, `lots` says in how many lots one of them may have some, and groups keep what
     `partition/people/rule.py` asks with `lots` times l.
@@ -36,6 +38,7 @@ class Rule:
     withheld: float = 0.02
     growth: Growth = "settle"
     lots: int | None = None
+    cuts: Cuts = "least_loss"
 
     @classmethod
     def of(cls, thresholds: Mapping[str, float], withheld: float = 0.02, growth: Growth = "settle") -> Rule:

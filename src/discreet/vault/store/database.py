@@ -59,10 +59,10 @@ class Database(Protocol):
     def close(self) -> None: ...
 
 
-def create(place: str | Path | Address, policy: str, meta: Mapping[str, Any], *, people: bool) -> None:
-    """Make an empty vault where nothing is, all at once; if of `people`, one may have several rows."""
+def create(place: str | Path | Address, policy: str, meta: Mapping[str, Any], *, version: int) -> None:
+    """Make an empty vault of a version (see `schema.py`) where nothing is, all at once."""
     home = place_of(place)
-    (InServer if isinstance(home, Address) else InFile).create(home, policy, meta, people=people)  # type: ignore[arg-type]
+    (InServer if isinstance(home, Address) else InFile).create(home, policy, meta, version=version)  # type: ignore[arg-type]
 
 
 def opened(place: str | Path | Address) -> Database:

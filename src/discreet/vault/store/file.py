@@ -23,7 +23,7 @@ from typing import Any
 
 from discreet.errors import VaultError
 from discreet.release.write import free, sync
-from discreet.vault.store.schema import busy, check_version, statements, version
+from discreet.vault.store.schema import busy, check_version, statements
 
 FILE = "vault.sqlite"
 POLICY = "policy.json"
@@ -57,7 +57,7 @@ class InFile:
             raise
 
     @staticmethod
-    def create(path: Path, policy: str, meta: Mapping[str, Any], *, people: bool) -> None:
+    def create(path: Path, policy: str, meta: Mapping[str, Any], *, version: int) -> None:
         """Make a folder with an empty vault: whole and safe on disk before it has its name."""
         free(path)
         hidden = path.parent / f".{path.name}.{secrets.token_hex(4)}.partial"
@@ -66,7 +66,7 @@ class InFile:
             path.parent.mkdir(parents=True, exist_ok=True)
             hidden.mkdir(mode=0o700)
             hidden.chmod(0o700)
-            _lay_down(hidden, meta, people=people)
+            _lay_down(hidden, meta, version=version)
             with os.fdopen(
                 os.open(hidden / POLICY, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
             ) as file:
@@ -182,7 +182,7 @@ class InFile:
         self._connection.close()
 
 
-def _lay_down(folder: Path, meta: Mapping[str, Any], *, people: bool) -> None:
+def _lay_down(folder: Path, meta: Mapping[str, Any], *, version: int) -> None:
     """An empty database in a folder that has none."""
     os.close(os.open(folder / FILE, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     with _translating(folder):
@@ -190,11 +190,11 @@ def _lay_down(folder: Path, meta: Mapping[str, Any], *, people: bool) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("BEGIN IMMEDIATE")
-            for statement in statements(people=people):
+            for statement in statements(version):
                 connection.execute(statement)
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
             connection.execute(f"PRAGMA application_id = {MARK}")
-            connection.execute(f"PRAGMA user_version = {version(people=people)}")
+            connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("COMMIT")
         finally:
             connection.close()

@@ -6,6 +6,7 @@ from discreet.errors import VaultError
 
 FORMAT = 2
 OF_PEOPLE = 3  # of a vault whose people may have several rows, so that older software leaves it alone
+COMPACT = 4  # of a vault whose lots are divided by `compact`, for the same reason: it would cut them its own way
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 
@@ -51,19 +52,15 @@ CREATE TABLE releases (
 """
 
 
-def version(*, people: bool) -> int:
-    return OF_PEOPLE if people else FORMAT
-
-
 def check_version(place: object, found: object) -> None:
     """Raise for a vault that other software made, which might mean something else by its tables."""
-    if found not in {FORMAT, OF_PEOPLE}:
+    if found not in {FORMAT, OF_PEOPLE, COMPACT}:
         newer = (
             "upgrade discreet"
-            if isinstance(found, int) and found > OF_PEOPLE
+            if isinstance(found, int) and found > COMPACT
             else "open it with the version of discreet that made it"
         )
-        raise VaultError(f"`{place}` is a vault of version {found}, expected {FORMAT} or {OF_PEOPLE}", hint=newer)
+        raise VaultError(f"`{place}` is a vault of version {found}, expected {FORMAT} to {COMPACT}", hint=newer)
 
 
 def busy(place: object) -> VaultError:
@@ -72,7 +69,8 @@ def busy(place: object) -> VaultError:
     )
 
 
-def statements(*, people: bool) -> list[str]:
-    """What makes the tables; if of `people`, one may have several rows."""
-    schema = SCHEMA.replace("CREATE UNIQUE INDEX people_by_key", "CREATE INDEX people_by_key") if people else SCHEMA
+def statements(version: int) -> list[str]:
+    """What makes the tables of a version."""
+    one, any_ = "CREATE UNIQUE INDEX people_by_key", "CREATE INDEX people_by_key"
+    schema = SCHEMA.replace(one, any_) if version == OF_PEOPLE else SCHEMA
     return [statement for statement in schema.split(";\n") if statement.strip()]

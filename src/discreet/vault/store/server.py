@@ -14,7 +14,7 @@ from typing import Any
 
 from discreet.engines import Address, ledger_of
 from discreet.errors import EngineError, ReleaseError, VaultError
-from discreet.vault.store.schema import busy, check_version, statements, version
+from discreet.vault.store.schema import busy, check_version, statements
 
 KIND, VERSION = "kind", "version"  # what is noted of a vault, as a file has it in its header
 VAULT = "discreet vault"
@@ -48,16 +48,16 @@ class InServer:
             raise
 
     @staticmethod
-    def create(address: Address, policy: str, meta: Mapping[str, Any], *, people: bool) -> None:  # noqa: ARG004
+    def create(address: Address, policy: str, meta: Mapping[str, Any], *, version: int) -> None:  # noqa: ARG004
         """Make a schema with an empty vault, all at once or not at all."""
-        noted = {**meta, KIND: VAULT, VERSION: version(people=people)}
+        noted = {**meta, KIND: VAULT, VERSION: version}
 
         def fill(ledger: Any) -> None:
             for key, value in noted.items():
                 _note(ledger, key, value)
 
         with _translating():
-            ledger_of(address).create(address, map(written, statements(people=people)), fill)
+            ledger_of(address).create(address, map(written, statements(version)), fill)
 
     def _check_vault(self) -> None:
         with _translating():
