@@ -22,6 +22,7 @@ import threading
 import time
 from contextlib import suppress
 from hashlib import sha256
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Self
 
@@ -56,13 +57,21 @@ def policy(partition: str) -> dict[str, object]:
 
 
 def lake(rows: int, place: Path) -> str:
-    """The rows as several files of a folder."""
+    """The rows as several files of a folder, written by another process: what this one holds is measured."""
     folder = place / f"rows-{rows}"
     folder.mkdir()
+    writing = get_context("spawn").Process(target=_written, args=(rows, folder))
+    writing.start()
+    writing.join()
+    if writing.exitcode:
+        raise SystemExit("the rows could not be written")
+    return f"{folder}/*.parquet"
+
+
+def _written(rows: int, folder: Path) -> None:
     with pq.ParquetFile(table(rows)) as file:
         for i, batch in enumerate(file.iter_batches(batch_size=-(-rows // PARTS))):
             pq.write_table(pa.Table.from_batches([batch]), folder / f"{i}.parquet")
-    return f"{folder}/*.parquet"
 
 
 class Memory:
