@@ -4,7 +4,7 @@
     signature_sums    of numbers: size, mean and spread, and by m + 1 the sum of the m `smallest` and `largest` values
 
 They are kept where no value is missing and no group is very large, and say nothing that `signature_values` does not.
-Cost: the values of each signature are sorted, from either end.
+Cost: the values of each signature are sorted, from either end where sums are not exact.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def made(engine: Engine, type_: pa.DataType) -> dict[str, exp.Expr]:
     queries = {"signature_arrays": ARRAYS.format(value=_compared(type_), numbers=numbers)}
     number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
     if number and not found.get("endless"):
-        queries["signature_sums"] = SUMS.format(numbers=numbers)
+        exact = types.is_integer(type_) and type_.bit_width <= 32
+        queries["signature_sums"] = SUMS.format(numbers=numbers, high=LESS if exact else AGAIN)
     return {name: piece(query) for name, query in queries.items()}
 
 
@@ -93,10 +94,16 @@ SUMS = """
         SELECT signature, place, number,
                SUM(number) OVER (PARTITION BY signature) / COUNT(*) OVER (PARTITION BY signature) AS mean,
                SUM(number) OVER (PARTITION BY signature ORDER BY place ROWS UNBOUNDED PRECEDING) AS low,
-               SUM(number) OVER (PARTITION BY signature ORDER BY place DESC ROWS UNBOUNDED PRECEDING) AS high
+               {high} AS high
         FROM (
             SELECT signature, below + i AS place, CAST(value AS DOUBLE) AS number
             FROM signature_values JOIN ({numbers}) AS numbers ON i <= n
         ) AS places
     ) AS upto GROUP BY signature ORDER BY signature
+"""
+# The sum from the last value on: of whole numbers that are exact however they are added up, without a second sort.
+AGAIN = "SUM(number) OVER (PARTITION BY signature ORDER BY place DESC ROWS UNBOUNDED PRECEDING)"
+LESS = """
+    SUM(number) OVER (PARTITION BY signature) + number
+    - SUM(number) OVER (PARTITION BY signature ORDER BY place ROWS UNBOUNDED PRECEDING)
 """

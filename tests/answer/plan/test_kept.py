@@ -1,0 +1,55 @@
+"""What a server keeps of groups: sums from either end are what adding up each end by itself finds, to the digit."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.answer.plan import kept
+from discreet.engines import connect
+
+GROUPS = st.lists(
+    st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=12).map(sorted), min_size=1, max_size=5
+)
+
+
+@given(GROUPS)
+@pytest.mark.parametrize("type_", [pa.int32(), pa.int64(), pa.float64()], ids=str)
+@settings(max_examples=40)
+def test_sums_from_either_end(type_, groups):
+    found = kept_of(groups, type_)
+    assert [row["smallest"] for row in found] == [added(values) for values in groups]
+    assert [row["largest"] for row in found] == [added(values[::-1]) for values in groups]
+    assert [row["size"] for row in found] == [len(values) for values in groups]
+
+
+def test_sums_that_depend_on_their_order_are_made_in_it():
+    """One large number of floats swallows the others, if it comes first."""
+    [found] = kept_of([[1.0, 1.0, 1e16]], pa.float64())
+    assert found["smallest"] == [0.0, 1.0, 2.0, 1e16 + 2]
+    assert found["largest"] == [0.0, 1e16, 1e16, 1e16]
+
+
+def added(values):
+    sums = [0.0]
+    for value in values:
+        sums.append(sums[-1] + value)
+    return sums
+
+
+def kept_of(groups, type_):
+    """What is kept of groups of values, each entry of which stands for the rows that are alike."""
+    rows = [
+        {"signature": number, "value": value, "n": values.count(value), "below": values.index(value)}
+        for number, values in enumerate(groups, 1)
+        for value in sorted(set(values))
+    ]
+    column = pa.array([row["value"] for row in rows]).cast(type_)
+    held = pa.Table.from_pylist(rows).set_column(1, "value", column)
+    engine = connect()
+    try:
+        engine.load("signature_values", held)
+        engine.load("st", pa.table({"grp": [row["signature"] for row in rows for _ in range(row["n"])]}))
+        return engine.run(kept.made(engine, type_)["signature_sums"]).to_pylist()
+    finally:
+        engine.close()
