@@ -361,29 +361,6 @@ def test_another_truth_is_noticed(spoiled, message, table, release, tmp_path):
     assert not list(tmp_path.rglob("*.html"))
 
 
-def test_the_table_that_was_published_belongs(table, tmp_path):
-    from discreet.audit.belongs import belongs
-
-    for number, changes in enumerate(
-        (
-            {},
-            {
-                "publication": "permutation",
-                "partition": "deal",
-                "sensitive": "age",
-                "quasi": ["sex", "town"],
-                "drop": "rest",
-            },
-            {"publication": "full_permutation", "partition": "cluster"},
-            {"publication": "generalization", "partition": "mondrian"},
-        )
-    ):
-        path = published(table, tmp_path / str(number), **changes, accept={"looks": "a test"})
-        opened = discreet.open_release(path)
-        assert belongs(opened, table.select(opened.promise.columns)).share == 1
-        assert belongs(opened, invented(seed=8).select(opened.promise.columns)).share < 0.99
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -434,7 +411,7 @@ def test_names_and_texts_of_others_are_no_markup(tmp_path):
             assert json.loads(text)["published"]["columns"][0]["name"] == ODD
 
 
-def test_one_row_and_no_numbers(tmp_path):
+def test_one_group_and_no_numbers(tmp_path):
     table = pa.table({"age": [1, 2], "illness": ["a", "b"]})
     policy = discreet.Policy(quasi=["age"], sensitive="illness", guarantee={"l": 2}, partition="deal")
     discreet.publish(table, policy, to=tmp_path / "r")

@@ -1,11 +1,12 @@
 """Whether a private table is the one that a release was made of: how much of the release it accounts for.
 
 All that a release shows came from its table, so the table accounts for every row of it: by the quasi-identifiers of
-whole rows where these are shown, else by those of each column that is, and by the sensitive values in any case. Rows of
-the table that were withheld or suppressed do not matter. Where rows and the values of their groups are shown, each
-person who looks like a row must also hold a value of such a row's group. Another release that is said to be of the same
-people is held against it in the same way: by rows or columns that both show, and by all sensitive values.
-Cost: one sort of the rows of both, and rows x values of their groups.
+whole rows where these are shown, else by people whom a box or a group can hold, and by the sensitive values in any
+case. Rows of the table that were withheld or suppressed do not matter. Each person who looks like a row, or is in a
+box, or whose values a group has, must also hold a sensitive value of such a group. Another release that is said to be
+of the same people is held against it in the same way: by rows or columns that both show, and by all sensitive values.
+Cost: one sort of the rows of both, and rows x values of their groups; of boxes and columns, so many people are drawn at
+random, and looked for in those near them.
 Claim: the_table_that_was_published_belongs — it accounts for all of its release, and a shuffled one does not.
 """
 
@@ -19,15 +20,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.audit.files import Tables, read_tables
-from discreet.audit.metrics.truth import places
-from discreet.errors import InputError
+from discreet.audit.enclosed import enclosing, read_shown
+from discreet.audit.files import Tables, numbers, read_tables
+from discreet.audit.metrics.margins import read_margins
+from discreet.audit.metrics.truth import likeliest, places
+from discreet.errors import InputError, InternalError
 from discreet.release import Release
 from discreet.release.layouts import layout_of
 from discreet.values.coded import combined
 
 LEAST = 0.9  # of the rows, below which it is another table; the rest may be rounding, or a correction made later
 AT_ONCE = 1 << 22  # pairs of a row and a value
+DRAWN = 10_000  # people who are looked for in boxes, or in groups by the values of each column
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -37,8 +41,9 @@ Flags = npt.NDArray[np.bool_]
 class Belongs:
     """Of the `rows` of a release those that the table accounts for, and of the people in both those whose value fits.
 
-    `looked_at` says by what: whole rows, columns by themselves, or sensitive values alone. Whether values fit cannot be
-    told (None) where a release does not show rows beside the values of their group.
+    `looked_at` says by what: whole rows, boxes, or columns by themselves. Of the last two, people are those who were
+    drawn, and how many rows the table accounts for is reckoned from these. Whether values fit cannot be told (None)
+    where a release does not show the values of its groups of rows.
     """
 
     looked_at: str
@@ -57,19 +62,28 @@ class Belongs:
 def belongs(release: Release, truth: pa.Table) -> Belongs:
     """Hold a private table, its published columns in their order, against a release."""
     promise, tables = release.promise, read_tables(release)
-    matching = layout_of(promise).matching
+    layout = layout_of(promise)
+    tally = layout.tally(promise)
     values = [] if promise.sensitive is None else [_of_values(tables, truth[promise.sensitive])]
-    if matching == "boxes":
-        return Belongs("sensitive values", promise.rows, min(values))
-    if matching == "margins":
-        columns = [_shared(tables.qit[name], truth[name]) for name in promise.quasi]
-        return Belongs("columns", promise.rows, min([*values, *columns]))
+    if layout.matching in {"boxes", "margins"}:
+        some = _drawn(truth)
+        if layout.matching == "boxes":
+            looked_at, (there, fits) = "boxes", _in_boxes(release, tables, some)
+        else:
+            looked_at, (there, fits) = "columns", _in_groups(release, some)
+            values += [_shared(tables.qit[name], truth[name]) for name in promise.quasi]
+        reached = round(int(there.sum()) * len(truth) / max(len(some), 1))
+        accounted = min([*values, reached, tally.people])
+        if promise.sensitive is None or tally.apart:
+            return Belongs(looked_at, tally.people, accounted)
+        known = there & (places(some[promise.sensitive], pc.unique(tables.st["value"])) >= 0)
+        return Belongs(looked_at, tally.people, accounted, int(known.sum()), int((known & fits).sum()))
     found = looks(tables, truth, promise.quasi)
     rows, persons = found[: len(tables.qit)], found[len(tables.qit) :]
     size = int(found.max(initial=-1)) + 1
     both = np.minimum(np.bincount(rows, minlength=size), np.bincount(persons[persons >= 0], minlength=size))
     accounted = min([*values, int(both.sum())])
-    if matching != "counted" or promise.sensitive is None:
+    if layout.matching != "counted" or promise.sensitive is None:
         return Belongs("rows", promise.rows, accounted)
     known, fits = fitting(tables, release, truth, rows, persons)
     return Belongs("rows", promise.rows, accounted, int(known.sum()), int(fits.sum()))
@@ -122,6 +136,36 @@ def _of_values(tables: Tables, held: pa.ChunkedArray) -> int:
     shown = np.bincount(places(tables.st["value"], domain), weights=times, minlength=len(domain))
     codes = places(held, domain)
     return int(np.minimum(shown, np.bincount(codes[codes >= 0], minlength=len(domain))).sum())
+
+
+def _drawn(truth: pa.Table) -> pa.Table:
+    """All people of a table, or some at random."""
+    if len(truth) <= DRAWN:
+        return truth
+    return truth.take(pa.array(np.sort(np.random.default_rng(len(truth)).choice(len(truth), DRAWN, replace=False))))
+
+
+def _in_boxes(release: Release, tables: Tables, people: pa.Table) -> tuple[Flags, Flags]:
+    """Whom a box holds, and who also holds a value of the group of such a box."""
+    boxes = read_shown(release)
+    pairs = enclosing(boxes, people)
+    there = np.diff(pairs.ends) > 0
+    if release.promise.sensitive is None:
+        return there, there
+    domain = pc.unique(tables.st["value"])
+    shown = numbers(tables.st["grp"]) * len(domain) + places(tables.st["value"], domain)
+    held = places(people[release.promise.sensitive], domain)[pairs.people]
+    hits = np.isin(boxes.group[pairs.boxes] * len(domain) + held, shown) & (held >= 0)
+    return there, np.bincount(pairs.people[hits], minlength=len(people)) > 0
+
+
+def _in_groups(release: Release, people: pa.Table) -> tuple[Flags, Flags]:
+    """Whose quasi-identifiers are all among the values of a group, and whose sensitive value is as well."""
+    margins = read_margins(release)
+    if margins is None:
+        raise InternalError("a release that shows columns by themselves has none")
+    found = likeliest(margins, people)
+    return found.groups > 0, found.group >= 0
 
 
 def looks(tables: Tables, truth: pa.Table, quasi: tuple[str, ...]) -> Ints:

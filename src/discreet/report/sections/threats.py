@@ -30,8 +30,20 @@ def threats(facts: Facts) -> Html:
         if facts.audience == "public" and facts.broken is None:
             results = tag("p", "How often attacks are right can only be told with the private table. ", NEEDS_TRUTH)
     else:
-        results = joined([tag("p", MEANT), _chart(made), _results(made), note(EASY), _notes(made)])
+        results = joined([tag("p", MEANT), _truth(facts), _chart(made), _results(made), note(EASY), _notes(made)])
     return joined([results, tag("h3", "Threat models"), _models(facts), _failures(failed)])
+
+
+def _truth(facts: Facts) -> Html:
+    """How far the table that guesses are held against is the one that was published."""
+    if (found := facts.belongs) is None:
+        return Html("")
+    if found.share == 1:
+        return note(f"The private table accounts for all of the release, looked at by {found.looked_at}.")
+    return note(
+        f"The private table accounts for {found.share:.1%} of the release, looked at by {found.looked_at}. If it is"
+        " another table, or has changed since, the figures of this section are too low."
+    )
 
 
 def _chart(made: list[Success]) -> Html:
