@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from discreet.comparison.attacked import Attacked
 
 NOTE = "These are statistics of the private table: they are for its steward, and not to be published."
+UNATTACKED = "no attack was made: --attack (attack=True) shows how often the worst attacker is right beside the errors"
 COLUMNS = (
     *("method", "estimator", "median error", "90 %", "worst", "within 2 stderr", "exact", "width", "loss", "groups"),
     *("publish", "per query"),
@@ -142,7 +143,8 @@ class Comparison:
             l, less = self.guarantee["l"], max(2, round(self.limit / 2))
             told = f"l = {l:,} is close to the largest that the sensitive column allows, {self.limit:,}"
             near.append(f"{told}: a smaller l may tell much more; try --sweep l={less},{l}")
-        return [*(remark for outcome in self.outcomes for remark in outcome.remarks()), *near]
+        lacking = [] if self.attacked else [UNATTACKED]
+        return [*(remark for outcome in self.outcomes for remark in outcome.remarks()), *lacking, *near]
 
     def chart(self, path: str | Path) -> Path:
         """Draw errors, widths and losses into a PNG or SVG file; needs the extra `charts`."""

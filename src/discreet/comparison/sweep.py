@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from discreet.comparison.comparison import ATTACKER, NOTE, Comparison, Outcome
+from discreet.comparison.comparison import ATTACKER, NOTE, UNATTACKED, Comparison, Outcome
 
 COLUMNS = (
     "method",
@@ -75,7 +75,7 @@ class Sweep:
 
     def remarks(self) -> list[str]:
         """What a smaller threshold would gain where one is close to the largest possible, and what is refused."""
-        found = []
+        found = [] if self.attacked else [UNATTACKED]
         for step, outcome in self.outcomes():
             found += [f"{self.name} = {step.guarantee[self.name]:,}: {remark}" for remark in outcome.remarks()]
         for (weaker, before), (step, after) in pairwise(self.outcomes()):
