@@ -12,11 +12,12 @@ import discreet
 from discreet import Vault, verify
 from discreet.errors import ReleaseError, VaultError
 from discreet.vault import recover
+from discreet.vault.store.database import opened
 from discreet.vault.store.store import VaultStore
-from vault.kills import append, die, died, killed, noted, release, took
+from vault.kills import die, died, killed, took
 from vault.steward import dump, inspect, left_in, people, policy
 
-KILLS = 12  # recoveries of each state that are killed at random, up to three times
+KILLS = 6  # recoveries of each state in each store that are killed at random, up to three times
 STEPS = {
     "begun": ("removing", "forgetting", "mended"),
     "intended": ("revealing", "revealed", "completing", "mended"),
@@ -34,30 +35,74 @@ class Scene:
     """A vault and its releases as a kill left them in each state, and as they are in the end, one kill or many later."""
 
     def __init__(self, place):
-        self.place = place
+        self.place, self.vault = place, place / "vault"
+        self.releases = place / "releases"
         self.ends = ()  # what the database holds if the release is not there, and if it is
 
     def keep(self, state):
-        for name in ("vault", "releases"):
-            shutil.copytree(self.place / name, self.place / "kept" / state / name)
+        self.keep_vault(self.place / "kept" / state)
+        shutil.copytree(self.releases, self.place / "kept" / state / "releases")
 
     def put(self, state):
-        for name in ("vault", "releases"):
-            shutil.rmtree(self.place / name)
-            shutil.copytree(self.place / "kept" / state / name, self.place / name)
+        self.put_vault(self.place / "kept" / state)
+        shutil.rmtree(self.releases)
+        shutil.copytree(self.place / "kept" / state / "releases", self.releases)
+
+    def keep_vault(self, to):
+        shutil.copytree(self.vault, to / "vault")
+
+    def put_vault(self, kept):
+        shutil.rmtree(self.vault)
+        shutil.copytree(kept / "vault", self.vault)
 
     def open(self):
-        with Vault.open(self.place / "vault") as vault:
+        with Vault.open(self.vault) as vault:
             vault.status()
+
+    def append(self, start, rows=20):
+        with Vault.open(self.vault) as vault:
+            vault.append(people(rows, start=start))
+
+    def release(self, number):
+        with Vault.open(self.vault) as vault:
+            vault.release(self.releases / f"{number}")
+
+    def noted(self):
+        """What the vault says of the release that was under way."""
+        database = opened(self.vault)
+        try:
+            found = database.rows("SELECT status FROM releases WHERE number = 2")
+        finally:
+            database.close()
+        return found[0][0] if found else None
 
     def check(self, state):
         """The next command mends all of it."""
         self.open()
         appears = state in SHOWN
-        assert left_in(self.place / "releases") == (["1", "2"] if state in HERE else ["1"])
-        assert noted(self.place) == ("done" if appears else None)
-        inspect(self.place / "vault", releases=state != "moved")
-        assert timeless(dump(self.place / "vault")) == self.ends[appears]
+        assert left_in(self.releases) == (["1", "2"] if state in HERE else ["1"])
+        assert self.noted() == ("done" if appears else None)
+        inspect(self.vault, releases=state != "moved")
+        assert timeless(dump(self.vault)) == self.ends[appears]
+
+
+class Served(Scene):
+    """The same of a vault in a server: what is kept of it are databases."""
+
+    def __init__(self, place, server):
+        super().__init__(place)
+        self.server, self.name = server, f"scene_{os.getpid()}"
+        server.run(f"CREATE DATABASE {self.name} TEMPLATE template0 STRATEGY wal_log")
+        self.vault = f"{server.url(self.name)}#vault"
+
+    def keep_vault(self, to):
+        self.server.run(f"CREATE DATABASE {self.name}_{to.name} TEMPLATE {self.name} STRATEGY wal_log")
+
+    def put_vault(self, kept):
+        self.server.run(
+            f"DROP DATABASE {self.name} WITH (FORCE)",
+            f"CREATE DATABASE {self.name} TEMPLATE {self.name}_{kept.name} STRATEGY wal_log",
+        )
 
 
 def timeless(text):
@@ -65,51 +110,51 @@ def timeless(text):
     return re.sub(r"\d{4}-\d\d-\d\dT[\d:]+", "", text)
 
 
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory):
-    scene = Scene(tmp_path_factory.mktemp("recovery"))
-    place = scene.place
-    with Vault.create(place / "vault", policy()) as vault:
+@pytest.fixture(scope="module", params=["file", "server"])
+def scene(request, tmp_path_factory):
+    place = tmp_path_factory.mktemp("recovery")
+    scene = Scene(place) if request.param == "file" else Served(place, request.getfixturevalue("server"))
+    with Vault.create(scene.vault, policy()) as vault:
         vault.append(people(60))
-        vault.release(place / "releases" / "1")
-    append(place, 1_000, 200)
+        vault.release(scene.releases / "1")
+    scene.append(1_000, 200)
     scene.keep("before")
-    before = dump(place / "vault")
+    before = dump(scene.vault)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.release.write.verify_alone", die)  # its files are there, but were not looked at
-        died(lambda: release(place, 2))
+        died(lambda: scene.release(2))
     scene.keep("begun")
     scene.put("before")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.release.write.reveal", die)
-        died(lambda: release(place, 2))
+        died(lambda: scene.release(2))
     scene.keep("intended")
-    hidden = next(path for path in (place / "releases").iterdir() if path.name.startswith("."))
+    hidden = next(path for path in (scene.releases).iterdir() if path.name.startswith("."))
     (hidden / "generalized.parquet").unlink()
     scene.keep("torn")
     scene.put("intended")
-    (place / "releases" / "2").mkdir()  # by somebody else
+    (scene.releases / "2").mkdir()  # by somebody else
     scene.keep("taken")
     scene.put("intended")
-    shutil.copytree(hidden, place / "releases" / "2")
+    shutil.copytree(hidden, scene.releases / "2")
     scene.keep("copied")
     scene.put("intended")
-    hidden.rename(place / "releases" / "2")
+    hidden.rename(scene.releases / "2")
     scene.keep("renamed")
-    (place / "releases" / "2").rename(place / "moved")
+    (scene.releases / "2").rename(place / "moved")
     scene.keep("moved")
     scene.put("intended")
     scene.open()
-    assert verify(place / "releases" / "2").ok
-    scene.ends = timeless(before), timeless(dump(place / "vault"))
+    assert verify(scene.releases / "2").ok
+    scene.ends = timeless(before), timeless(dump(scene.vault))
     return scene
 
 
 def test_what_kills_left_is_as_it_should_be(scene):
     for state in STEPS:
         scene.put(state)
-        assert noted(scene.place) == ("begun" if state == "begun" else "intended")
-        assert len(left_in(scene.place / "releases")) == {"moved": 1, "copied": 3, "taken": 3}.get(state, 2)
+        assert scene.noted() == ("begun" if state == "begun" else "intended")
+        assert len(left_in(scene.releases)) == {"moved": 1, "copied": 3, "taken": 3}.get(state, 2)
         scene.check(state)
 
 
@@ -163,7 +208,7 @@ def test_killed_at_every_step_of_recovery(scene, state, step, monkeypatch):
         scene.open()
 
     died(act)
-    assert (noted(scene.place) in {None, "done"}) == (step == "mended")
+    assert (scene.noted() in {None, "done"}) == (step == "mended")
     scene.check(state)
 
 
@@ -177,7 +222,7 @@ def test_killed_at_random_in_recovery(scene, state):
         scene.put(state)
         for _ in range(3):
             done = killed(scene.open, chance.uniform(0, limit))
-            early += noted(scene.place) in {"begun", "intended"}
+            early += scene.noted() in {"begun", "intended"}
             limit *= 0.9 if done else 1.1
             if done:
                 break
@@ -188,18 +233,17 @@ def test_killed_at_random_in_recovery(scene, state):
 def test_a_release_that_was_shown_is_recorded(scene):
     """Killed before it was noted as done, then moved away: no later one is made without it."""
     scene.put("moved")
-    place = scene.place
-    append(place, 2_000, 200)
-    with Vault.open(place / "vault") as vault:
+    scene.append(2_000, 200)
+    with Vault.open(scene.vault) as vault:
         assert [made.there for made in vault.status().releases] == [True, False]
         with pytest.raises(VaultError, match="release 2 of the vault is not at") as caught:
-            vault.release(place / "releases" / "3")
+            vault.release(scene.releases / "3")
         assert "--earlier" in caught.value.hint
-        vault.release(place / "releases" / "3", earlier=[place / "moved"])
-    inspect(place / "vault")
-    releases = [place / "releases" / "1", place / "moved", place / "releases" / "3"]
+        vault.release(scene.releases / "3", earlier=[scene.place / "moved"])
+    inspect(scene.vault)
+    releases = [scene.releases / "1", scene.place / "moved", scene.releases / "3"]
     assert discreet.audit(releases).ok
-    assert "back to the first: 2;" in verify(releases[-1], earlier=[place / "moved"]).checks[-1].detail
+    assert "back to the first: 2;" in verify(releases[-1], earlier=[scene.place / "moved"]).checks[-1].detail
 
 
 FAILING = ("withdrawing", "withdrawn", "removing", "removed", "forgetting")
@@ -225,10 +269,10 @@ def test_killed_while_a_release_that_failed_is_taken_back(scene, step, monkeypat
             monkeypatch.setattr("discreet.scratch.shutil.rmtree", then_die_removing(shutil.rmtree))
         else:
             monkeypatch.setattr("discreet.vault.recover._forget", die)
-        release(scene.place, 2)
+        scene.release(2)
 
     died(act)
-    assert noted(scene.place) == ("intended" if step == "withdrawing" else "begun")
+    assert scene.noted() == ("intended" if step == "withdrawing" else "begun")
     scene.check("intended" if step == "withdrawing" else "begun")
 
 
@@ -247,16 +291,16 @@ def test_a_release_that_cannot_be_taken_back_keeps_its_folder(scene, monkeypatch
         patch.setattr("discreet.vault.release.withdraw", full)
         patch.setattr("discreet.vault.release.recover", full)
         with pytest.raises(ReleaseError, match="No space left on device"):
-            release(scene.place, 2)
-    assert noted(scene.place) == "intended"
-    assert len(left_in(scene.place / "releases")) == 2
+            scene.release(2)
+    assert scene.noted() == "intended"
+    assert len(left_in(scene.releases)) == 2
     scene.check("intended")
 
 
 def test_what_is_noted_as_intended_is_safe_on_disk(scene, monkeypatch):
     """Else a power cut could take the hidden folder, and it would seem to have been shown."""
     scene.put("before")
-    to, flushed, safe = scene.place / "releases" / "a" / "b" / "2", set(), []
+    to, flushed, safe = scene.releases / "a" / "b" / "2", set(), []
     flush = os.fsync
 
     def settle(store, states):
@@ -264,7 +308,7 @@ def test_what_is_noted_as_intended_is_safe_on_disk(scene, monkeypatch):
         places = (*hidden.iterdir(), hidden, *to.parents[:3])
         safe.append({place.stat().st_ino for place in places} <= flushed)
 
-    with monkeypatch.context() as patch, Vault.open(scene.place / "vault") as vault:
+    with monkeypatch.context() as patch, Vault.open(scene.vault) as vault:
         patch.setattr(os, "fsync", lambda handle: flushed.add(os.fstat(handle).st_ino) or flush(handle))
         patch.setattr(VaultStore, "record", settle)
         vault.release(to)
@@ -281,7 +325,7 @@ def test_a_failure_after_a_release_was_shown_does_not_take_it_back(scene, monkey
     with monkeypatch.context() as patch:
         patch.setattr("discreet.release.write.reveal", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            release(scene.place, 2)
+            scene.release(2)
     scene.check("renamed")
 
 
@@ -300,7 +344,7 @@ def test_a_folder_that_cannot_be_looked_at_is_not_taken_for_gone(scene, monkeypa
         patch.setattr("discreet.vault.recover.reveal", fail)
         patch.setattr("discreet.vault.recover.identity", fail)
         with pytest.raises(VaultError, match="cannot be read now: Input/output error"):
-            append(scene.place, 2_000)
+            scene.append(2_000)
         scene.open()  # who only looks need not wait
-        assert noted(scene.place) == "intended"
+        assert scene.noted() == "intended"
     scene.check("intended")
