@@ -94,8 +94,8 @@ def test_a_cell_that_cannot_keep_the_guarantee_is_named(spark, tmp_path, monkeyp
     """A value that a quarter of all rows hold: of some part that is drawn by chance, more of the rows do."""
     monkeypatch.setattr(cells, "_cut", lambda *_: None)
     monkeypatch.setattr(cells, "MOST", 300)
-    values = pa.array(["often"] * 100 + [f"other {i}" for i in range(300)])
-    pq.write_table(pa.table({"age": np.arange(400) % 50, "ill": values}), tmp_path / "rows.parquet")
+    values = pa.array(["often"] * 101 + [f"other {i}" for i in range(303)])
+    pq.write_table(pa.table({"age": np.arange(404) % 50, "ill": values}), tmp_path / "rows.parquet")
     rules = {"quasi": ["age"], "sensitive": "ill", "guarantee": {"l": 4}, "partition": "local"}
     with pytest.raises(GuaranteeError, match="a value is so frequent that a part of the rows") as caught:
         discreet.publish(str(tmp_path / "rows.parquet"), rules, to=tmp_path / "made", engine=spark)
