@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.engines.spark.blocks import put
-from discreet.errors import InternalError
+from discreet.errors import GuaranteeError, InternalError
 from discreet.guarantees import Guarantee
 from discreet.partition.histogram.runs import Runs
 from discreet.partition.histogram.shares import Shares
@@ -118,3 +118,13 @@ def test_files_carry_no_notes(rows, tmp_path):
     put(rows.replace_schema_metadata({"note": "of a writer"}), tmp_path / "x")
     assert not pq.read_schema(tmp_path / "x").metadata
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_part_of_the_rows_that_cannot_keep_the_guarantee_is_named(rows):
+    """As one that is drawn by chance, where no cut divides a cell: more of it hold a value than of all rows."""
+    frequent = pc.equal(rows["ill"], "ill 0")
+    part = pa.concat_tables([rows.filter(frequent), rows.filter(pc.invert(frequent)).slice(0, 60)])
+    with pytest.raises(GuaranteeError, match="a value is so frequent that a part of the rows") as caught:
+        block(rows).made(part, 0, KEY)
+    assert 'partition = "deal"' in caught.value.hint
+    assert "ill" not in caught.value.message

@@ -90,20 +90,6 @@ def test_what_cannot_be_cut_is_split_by_chance(spark, lake, rows, tmp_path, monk
     check_whole(release, rows)
 
 
-def test_a_cell_that_cannot_keep_the_guarantee_is_named(spark, tmp_path, monkeypatch):
-    """A value that a quarter of all rows hold: of some part that is drawn by chance, more of the rows do."""
-    monkeypatch.setattr(cells, "_cut", lambda *_: None)
-    monkeypatch.setattr(cells, "MOST", 300)
-    values = pa.array(["often"] * 101 + [f"other {i}" for i in range(303)])
-    pq.write_table(pa.table({"age": np.arange(404) % 50, "ill": values}), tmp_path / "rows.parquet")
-    rules = {"quasi": ["age"], "sensitive": "ill", "guarantee": {"l": 4}, "partition": "local"}
-    with pytest.raises(GuaranteeError, match="a value is so frequent that a part of the rows") as caught:
-        discreet.publish(str(tmp_path / "rows.parquet"), rules, to=tmp_path / "made", engine=spark)
-    assert 'partition = "deal"' in caught.value.hint
-    assert "often" not in str(caught.value)
-    assert [path.name for path in tmp_path.iterdir()] == ["rows.parquet"]
-
-
 def test_the_program_publishes_on_spark(spark, lake, rows, run, tmp_path):
     rules = 'quasi = ["age", "sex", "education"]\nsensitive = "salary"\ndrop = "rest"\nguarantee = { l = 4 }\n'
     (tmp_path / "p.toml").write_text(rules + 'partition = "deal"\n')
