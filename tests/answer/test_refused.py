@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.answer import advised
 from discreet.errors import QueryError
 from discreet.policy import Policy
 from discreet.publication.publish import publish
@@ -31,13 +32,15 @@ def release(request, people, tmp_path_factory, placed):
 
 
 @pytest.mark.spark
-def test_spark_refuses_the_same(people, tmp_path_factory, placed):
-    """A question is refused before an engine is asked: some of the cases will do, since each starts jobs for its hint."""
+def test_spark_refuses_the_same(people, tmp_path_factory, placed, monkeypatch):
+    """Every fifth case; what could be written instead is looked for in one of them, since that starts jobs."""
     release = placed(made(people, tmp_path_factory.mktemp("releases")), "spark")
-    for _, reason, sql in (case.values for case in REFUSED[::40]):
+    for number, (_, reason, sql) in enumerate(case.values for case in REFUSED[::5]):
         with pytest.raises(QueryError, match=re.escape(reason)) as refused:
             release.ask(sql)
         assert refused.value.hint
+        if not number:
+            monkeypatch.setattr(advised, "instead", lambda *_: "")
 
 
 @pytest.mark.parametrize(("title", "reason", "sql"), REFUSED)
