@@ -824,6 +824,22 @@ def test_a_value_that_is_no_number(tmp_path, wild):
     assert "groups" in found(tmp_path / "release")
 
 
+def test_a_value_that_is_no_number_where_no_two_rows_are_alike(tmp_path):
+    """So that no order of rows rests on it; it must not pass for a value far away."""
+    table = pa.table({"age": list(range(12)), "pay": [float(10 * (i % 4)) for i in range(12)]})
+    policy = Policy(quasi=["age"], sensitive="pay", guarantee={"k": 2, "e": 5}, publication="permutation")
+    groups = np.repeat(np.arange(3, dtype=np.int32), 4)
+    with read(table) as private:
+        publish_groups(private, policy, private.codes("pay"), groups, to=tmp_path / "release")
+    forger = without_shares(PermutationForger(tmp_path / "release"))
+    assert found(tmp_path / "release") == set()
+    permuted = forger.table("permuted")
+    pays = pa.array([math.nan if i % 4 == 3 else 1.0 for i in range(12)])
+    forger.put("permuted", permuted.set_column(permuted.column_names.index("pay"), "pay", pays))
+    assert found(tmp_path / "release") == {"groups", "contents"}
+    assert "NaN" in verify(tmp_path / "release").failures[-1].detail
+
+
 def test_the_two_zeros_are_one_value(tmp_path):
     made_permutation(tmp_path / "release", pays=[0.0, 1.0, 2.0, 20.0])
     PermutationForger(tmp_path / "release").pays(2, [-0.0, 0.0, 20.0, 20.0])

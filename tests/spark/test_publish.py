@@ -235,11 +235,30 @@ def test_bad_input_is_named_and_leaves_nothing(spark, cluster, lake, rows, tmp_p
         discreet.publish(lake, POLICY, to=tmp_path / "taken", engine=spark)
     monkeypatch.setattr(workers, "NEEDED", ("discreet", "no-such-package"))
     monkeypatch.setattr(workers, "version", lambda _: discreet.__version__)
-    monkeypatch.setattr(on_spark, "check_workers", lambda own: workers.check_workers(own, workers.NEEDED))
+    monkeypatch.setattr(on_spark, "check_workers", lambda *given: workers.check_workers(*given, workers.NEEDED))
     with pytest.raises(EngineError, match="have no `no-such-package`") as caught:
         discreet.publish(lake, POLICY, to=to, engine=spark)
     assert "every executor" in caught.value.hint
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_executors_that_do_not_see_the_folder_get_no_rows(spark, tmp_path):
+    """Spark would make it where they are, and rows would stay there."""
+    workers.check_workers(spark, tmp_path)
+    with pytest.raises(EngineError, match="do not see the folder") as caught:
+        workers.check_workers(spark, tmp_path / "draft" / "work")
+    assert "every executor" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a[1]", "{a,b}?*", "back\\slash"])
+def test_a_folder_whose_name_could_stand_for_several(spark, lake, rows, name, tmp_path):
+    """Rows are copied to that very folder: one with another name would stay, and be open to everybody."""
+    (tmp_path / name).mkdir()
+    release = discreet.publish(lake, {**POLICY, "partition": "local"}, to=tmp_path / name / "made", engine=spark)
+    check_whole(release, rows)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert [path.name for path in (tmp_path / name).iterdir()] == ["made"]
 
 
 def test_a_source_that_changes_is_found(spark, rows, tmp_path, monkeypatch):

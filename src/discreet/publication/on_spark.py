@@ -95,7 +95,7 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
     watch = watched(others)
     with hidden(to, watch) as folder, _emptied(own, folder / "work") as work:
         progress("checking")
-        check_workers(own)
+        check_workers(own, work)
         before = seen(own, source, schema_of(frame))
         progress("copying")
         names = [*rules.quasi, rules.sensitive_column]

@@ -14,6 +14,7 @@ Cost: that of the attack, see `audit/replay/minimality.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,7 +88,11 @@ def certain(draft: Draft) -> Iterator[DiscreetWarning]:
     ranges = policy.grouping == "mondrian"
     if draft.people is not None or not attackable(policy.grouping, policy.guarantee, blind=policy.blind):
         return
-    seen = [axis.codes for axis in draft.axes if not ranges or axis.dimension.form == "range"]
+    if ranges:  # as it sees them: a category in the order of its labels
+        on_lines = [axis for axis in draft.axes if axis.dimension.form == "range"]
+        seen = [replace(axis.codes, codes=axis.dimension.codes) for axis in on_lines]
+    else:
+        seen = [axis.codes for axis in draft.axes]
     usual = len(seen) == len(draft.axes) and not {"dimension", "median"} & policy.options.keys()
     entries, quasi = (histograms.groups, histograms.values, histograms.counts), [codes.codes for codes in seen]
     places = lines(seen) if ranges and usual else None

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from discreet.engines.spark.errors import translating
-from discreet.engines.spark.files import address
+from discreet.engines.spark.files import address, target
 from discreet.engines.spark.session import AS_THEY_ARE, settled
-from discreet.engines.spark.tasks import of_numbers
+from discreet.engines.spark.tasks import SHARED, of_numbers
 from discreet.errors import EngineError, InternalError
 
 ROWS = 1 << 20  # of a file, at most
@@ -43,12 +43,12 @@ class Copied:
         """Copy rows to a folder that is not there yet; columns that are not in the schema are only in the frame."""
         with translating(), settled(rows.sparkSession, AS_THEY_ARE):
             written = rows.write.mode("error").option("compression", "lz4_raw").option("maxRecordsPerFile", ROWS)
-            written.parquet(address(folder))
+            written.parquet(target(folder))
         files = sorted(map(str, folder.glob("*.parquet")))
         if not files:
             raise EngineError(
                 f"the executors of Spark do not write to the folder `{folder.parent.parent}` that this process sees",
-                hint="publish to a folder on a disk that this process and every executor see under the same path",
+                hint=SHARED,
             )
         size = sum(pq.read_metadata(file).num_rows for file in files)
         with translating():

@@ -24,8 +24,13 @@ SEVERAL = r"([\[\]{}*?,\\])"  # what could stand for several files in a path
 
 
 def address(path: Path) -> str:
-    """A path as Spark takes it: of this machine's files, and nothing in it stands for several."""
-    return "file://" + re.sub(SEVERAL, r"\\\1", str(path.absolute()))
+    """A path as Spark reads it: of this machine's files, and nothing in it stands for several."""
+    return re.sub(SEVERAL, r"\\\1", target(path))
+
+
+def target(path: Path) -> str:
+    """A path as Spark writes to it: nothing stands for several there, and every sign is part of a name."""
+    return f"file://{path.absolute()}"
 
 
 def scanned(paths: Sequence[Path]) -> list[exp.Expr]:

@@ -22,6 +22,7 @@ from discreet.errors import EngineError
 NEEDED = ("discreet", "numba", "numpy", "pyarrow")
 SAME = "install `discreet` in the Python of every executor as it is here, or send an environment with it there"
 SAME += " (`spark.addArtifacts`, or `spark.archives`)"
+SHARED = "publish to a folder on a disk that this process and every executor see under the same path"
 
 
 @cache

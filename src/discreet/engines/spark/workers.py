@@ -1,7 +1,8 @@
 """Whether executors have what groups are formed by: the same `discreet`, and what that rests on, as this process.
 
 Functions that executors run are sent to them, but for what they import. A kernel of another version could draw
-otherwise than its neighbour, and a task that is run again elsewhere would not make the same block.
+otherwise than its neighbour, and a task that is run again elsewhere would not make the same block. And they must see
+the private folder: Spark makes what is not there, and rows would be left on a disk that nobody here looks at.
 """
 
 from __future__ import annotations
@@ -9,20 +10,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from discreet.engines.spark.errors import translating
-from discreet.engines.spark.tasks import NEEDED, SAME
+from discreet.engines.spark.tasks import NEEDED, SAME, SHARED
 from discreet.errors import EngineError
 
 TASKS = 4  # enough to meet some executors; every task that makes anything asks its own (`tasks.py`)
+FOLDER, SEEN = "the private folder", "is seen"
 
 
-def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
-    """Raise if an executor lacks a package, or has another version of it."""
-    here = {name: version(name) for name in needed} | {"Python": _python()}
+def check_workers(session: Any, folder: Path, needed: tuple[str, ...] = NEEDED) -> None:
+    """Raise if an executor lacks a package, or has another version of it, or does not see a folder."""
+    place = str(folder)
+    here = {name: version(name) for name in needed} | {"Python": _python(), FOLDER: SEEN}
 
     def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from importlib import metadata  # nothing of this module, which an executor may lack
@@ -34,6 +38,11 @@ def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
                     found[name] = metadata.version(name)
                 except metadata.PackageNotFoundError:
                     found[name] = ""
+            try:
+                Path(place).stat()  # what they may not open is told as such
+                found[FOLDER] = SEEN
+            except FileNotFoundError:
+                found[FOLDER] = ""
             yield pa.record_batch({"name": list(found), "version": list(found.values())})
 
     with translating():
@@ -41,6 +50,8 @@ def check_workers(session: Any, needed: tuple[str, ...] = NEEDED) -> None:
     for name, there in sorted({*zip(rows["name"].to_pylist(), rows["version"].to_pylist(), strict=True)}):
         if there == here[name]:
             continue
+        if name == FOLDER:
+            raise EngineError(f"the executors of Spark do not see the folder `{folder.parent}`", hint=SHARED)
         what = f"have no `{name}`" if not there else f"have `{name}` {there}, and this process {here[name]}"
         raise EngineError(f"the executors of Spark {what}", hint=SAME)
 

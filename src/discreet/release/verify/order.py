@@ -12,18 +12,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.errors import InputError
 from discreet.values.buffers import flags, is_number, numbers
 
 
 def first_disorder(batches: Iterable[pa.RecordBatch], columns: Sequence[str], *, strict: bool = False) -> int | None:
     """The number of the first row that should not follow the one before it, or None if all are in order.
 
-    With `strict` a row must not be equal to the one before it either.
+    With `strict` a row must not be equal to the one before it either. Raise for NaN, wherever it stands: rows that no
+    column before it leaves tied are never compared by it.
     """
     at = 0
     last: pa.RecordBatch | None = None
     for batch in batches:
         rows = batch.select(columns)
+        if any(pa.types.is_floating(each.type) and pc.any(pc.is_nan(each)).as_py() for each in rows.columns):
+            raise InputError("a column holds NaN, which has no place in an order")
         if last is not None and _first_out_of_order(_seam(last, rows), strict=strict) is not None:
             return at
         out = _first_out_of_order(rows.columns, strict=strict)
@@ -54,8 +58,6 @@ def _first_out_of_order(columns: Sequence[pa.Array], *, strict: bool) -> int | N
 
 def _compare(column: pa.Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """Whether each value is like the one that follows it, and whether it comes after it."""
-    if pa.types.is_floating(column.type) and pc.any(pc.is_nan(column)).as_py():
-        raise ValueError("NaN has no place in an order")
     if column.null_count == 0 and is_number(column.type):
         held = numbers(column)
         return held[:-1] == held[1:], held[:-1] > held[1:]
