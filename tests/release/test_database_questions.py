@@ -315,3 +315,10 @@ def test_nothing_of_whoever_owns_the_schema_runs(people, server, tmp_path, table
     with pytest.raises(DiscreetError), discreet.open_release(server.url(database), release="shown") as release:
         release.store(AGES, name="again")
     assert server.run("SELECT count(*) FROM ran", database=database) == [(0,)]
+
+
+def test_what_is_told_to_ask_runs_where_the_release_is_called_by_a_word_of_sql(place):
+    made, owner, _, _ = place
+    for name in ("select", "user", 'o"dd'):
+        with discreet.load(made, owner, name=name) as release:
+            assert len(rows_of(owner, release.store(TOTAL, name="total"))) == 1

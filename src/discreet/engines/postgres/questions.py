@@ -93,8 +93,11 @@ def questions(stored: Stored) -> list[Question]:
     return [Question(name, question, sql, tuple(notes)) for name, question, sql, notes in rows]
 
 
-def store(address: Address, question: Question, columns: Sequence[str], rows: int) -> None:
-    """Store a question, in the place of one of the same name; `columns` and `rows` are those of its answer."""
+def store(address: Address, question: Question, columns: Sequence[str], rows: int) -> str:
+    """Store a question, in the place of one of the same name; returns the SQL that asks it.
+
+    `columns` and `rows` are those of its answer.
+    """
     schema, name = address.name, question.name
     with _changing(address) as connection:
         known = _prepared(connection, schema)
@@ -122,6 +125,8 @@ def store(address: Address, question: Question, columns: Sequence[str], rows: in
         if found != rows:
             raise InternalError("a stored question has another answer than the release")
         _grant(connection, schema, {*known, name})
+        [(plain,)] = _rows(connection, SQL("SELECT quote_ident({})").format(Literal(schema)))
+    return f"SELECT * FROM {plain}.{name}"
 
 
 def forget(address: Address, name: str) -> None:
