@@ -323,6 +323,16 @@ def test_a_query_with_chance_is_drawn_once(patients):
     assert release.manifest.resources[0].hash.startswith("table:")
 
 
+def test_a_query_finds_its_own_tables_whatever_they_are_called(patients):
+    """Not the one that its rows are kept in."""
+    with psycopg.connect(patients) as connection:
+        connection.execute("CREATE TABLE public.discreet_source AS SELECT * FROM clinic.patients WHERE id > 100")
+    query = "SELECT * FROM clinic.patients WHERE id <= 100 UNION ALL SELECT * FROM Discreet_Source"
+    with discreet.read(patients, query=query) as table:
+        discreet.publish(table, {**POLICY, **BY_VALUE, "partition": "deal"}, to=patients, release="made")
+    assert rows_of(patients, "SELECT count(*) FROM made.qit") == [(600,)]
+
+
 @pytest.mark.parametrize(
     "more",
     [

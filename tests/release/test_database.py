@@ -430,3 +430,45 @@ def test_without_the_driver_it_is_named(monkeypatch):
 
 def test_the_process_has_no_password_in_its_environment():
     assert PASSWORD not in os.environ.values()
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_floats_of_four_bytes_are_compared_as_in_files(database, tmp_path, missing):
+    """1.1 is found, though the float of eight bytes that is nearest to it is another."""
+    kinds = {"dose": [1.1, 2.2, -3.3, 4.5], "size": [0.1, 0.7, 1.9]}
+    columns = {name: pa.array([held[i % len(held)] for i in range(240)], pa.float32()) for name, held in kinds.items()}
+    if missing:
+        columns["dose"] = pa.array(
+            [None if i % 9 == 0 else columns["dose"][i].as_py() for i in range(240)], pa.float32()
+        )
+    policy = {"quasi": ["size"], "sensitive": "dose", "guarantee": {"k": 60}, "missing_sensitive": "value"}
+    made = discreet.publish(pa.table(columns), policy, to=tmp_path / "r")
+    with discreet.load(made, database, name="floats") as release:
+        for condition in (
+            *(f"dose {sign} 1.1" for sign in ("=", "<>", "<", "<=", ">", ">=")),
+            "2.2 = dose",
+            "dose = -3.3",
+            "dose BETWEEN 1.1 AND (2.2)",
+            "dose IN (1.1, -3.3)",
+            "dose < 1.1e0",
+            "dose < 1e300",
+            "NOT dose = 1.1 AND dose > 1",
+            "size = 0.1 AND dose = 2.2",
+            "size IN (0.7, 1.9)",
+            "dose * 2 > 2.2",
+            "1 + 2 * (dose - 0.1) = 3",
+        ):
+            question = f"SELECT COUNT(*) AS n FROM microdata WHERE size > 0 AND {condition}"
+            assert alike(release.ask(question, estimator="even"), made.ask(question, estimator="even")), condition
+        question = "SELECT size > 0.1 AS large, SUM(CASE WHEN dose = 1.1 THEN dose * 3 END) FROM microdata GROUP BY 1"
+        assert alike(release.ask(question, estimator="even"), made.ask(question, estimator="even"))
+
+
+def test_boxes_of_floats_of_four_bytes_are_compared_as_in_files(database, tmp_path):
+    columns = {"size": pa.array([0.1, 0.7, 1.9, 0.1] * 60, pa.float32()), "ill": [f"i{i % 7}" for i in range(240)]}
+    policy = {"quasi": ["size"], "sensitive": "ill", "guarantee": {"k": 5}, "publication": "generalization"}
+    made = discreet.publish(pa.table(columns), policy, to=tmp_path / "r")
+    question = "SELECT COUNT(*) AS n FROM microdata WHERE size = 0.7"
+    with discreet.load(made, database, name="boxes") as release:
+        assert made.ask(question).rows()[0]["n"] == 60
+        assert alike(release.ask(question, estimator="even"), made.ask(question, estimator="even"))

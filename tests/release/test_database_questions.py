@@ -9,12 +9,13 @@ import pytest
 
 import discreet
 from alike import alike
-from discreet.errors import EngineError, InputError, QueryError, ReleaseError
+from discreet.errors import DiscreetError, EngineError, InputError, QueryError, ReleaseError
 
 SECRET = "correct horse"  # noqa: S105
 QUESTION = (
     "SELECT sex, COUNT(*), AVG(salary), MEDIAN(salary) FROM microdata WHERE age > 40 GROUP BY sex ORDER BY sex DESC"
 )
+AGES = "SELECT AVG(age) FROM microdata"
 TOTAL = "SELECT COUNT(*) AS n FROM microdata WHERE education = 'it''s'"
 
 
@@ -274,3 +275,50 @@ def test_the_command(place, stored, run):
     assert run("store", where, "SELECT AVG(salary) FROM microdata")[0] == 2
     status, _, err = run("store", place[0].path, TOTAL, "--as", "x")
     assert (status, "this one is a folder" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("discreet_files", "ALTER TABLE {0} RENAME TO hidden; CREATE VIEW {0} AS SELECT * FROM hidden WHERE touched()"),
+        ("discreet_files", "CREATE POLICY p ON {0} USING (touched()); ALTER TABLE {0} ENABLE ROW LEVEL SECURITY"),
+        ("qit", "CREATE POLICY p ON {0} USING (touched()); ALTER TABLE {0} ENABLE ROW LEVEL SECURITY"),
+        ("discreet_questions", "CREATE TRIGGER t BEFORE INSERT ON {0} FOR EACH ROW EXECUTE FUNCTION fired()"),
+        ("discreet_questions", "ALTER TABLE {0} ADD CHECK (touched())"),
+        ("discreet_questions", "ALTER TABLE {0} ADD COLUMN more boolean DEFAULT touched()"),
+        ("discreet_questions", "CREATE INDEX ON {0} ((touched()::int))"),
+    ],
+)
+def test_nothing_of_whoever_owns_the_schema_runs(people, server, tmp_path, table, change):
+    """Not with the rights of an administrator who opens the release, or stores a question with it."""
+    mark = uuid4().hex[:8]
+    database, owner = f"owned_{mark}", f"owner_{mark}"
+    server.run(f"CREATE DATABASE {database} TEMPLATE template0", f"CREATE ROLE {owner} LOGIN PASSWORD '{SECRET}'")
+    server.run(
+        f"GRANT CREATE ON DATABASE {database} TO {owner}",
+        f"GRANT CREATE ON SCHEMA public TO {owner}",
+        "CREATE TABLE ran (by text); GRANT ALL ON ran TO PUBLIC",
+        database=database,
+    )
+    policy = {"quasi": ["age"], "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
+    made = discreet.publish(people, policy, to=tmp_path / "r")
+    with discreet.load(made, server.url(database, owner), name="shown") as release:
+        release.store(AGES, name="total")
+    with psycopg.connect(server.url(database, owner)) as connection:
+        for body, kept in (("", "IMMUTABLE"), ("INSERT INTO public.ran VALUES (session_user);", "VOLATILE")):
+            for name, kind, given in (("touched", "boolean", "true"), ("fired", "trigger", "new")):
+                function = f"public.{name}() RETURNS {kind} LANGUAGE plpgsql {kept}"
+                connection.execute(f"CREATE OR REPLACE FUNCTION {function} AS 'BEGIN {body} RETURN {given}; END'")
+            if not body:
+                connection.execute("SET search_path = shown, public")
+                connection.execute(change.format(table))
+    with pytest.raises(DiscreetError), discreet.open_release(server.url(database), release="shown") as release:
+        release.store(AGES, name="again")
+    assert server.run("SELECT count(*) FROM ran", database=database) == [(0,)]
+
+
+def test_what_is_told_to_ask_runs_where_the_release_is_called_by_a_word_of_sql(place):
+    made, owner, _, _ = place
+    for name in ("select", "user", 'o"dd'):
+        with discreet.load(made, owner, name=name) as release:
+            assert len(rows_of(owner, release.store(TOTAL, name="total"))) == 1

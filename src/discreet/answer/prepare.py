@@ -9,6 +9,7 @@ from discreet.answer.by_value import asks_by_value
 from discreet.answer.latest import Latest
 from discreet.answer.limits import not_too_deep
 from discreet.answer.matches import Matches
+from discreet.answer.plan.narrow import narrowed
 from discreet.answer.plan.plan import plan
 from discreet.answer.plan.shapes import MARK, abstracted, shape
 from discreet.answer.prepared import Prepared
@@ -44,6 +45,10 @@ class Preparing:
 
     def planned(self, question: Question, matches: Matches, *, marked: bool = False) -> Prepared:
         """A question that was read, with its plan; if its constants are marked, that of its shape."""
+        if not self._sealed.release.in_files:
+            types = self._sealed.statistics.types
+            ends = {each.name: each.low for each in self._sealed.promise.boxes or () if each.low is not None}
+            question = narrowed(question, {**types, **{name: types[low] for name, low in ends.items()}})
         abstract, constants = abstracted(question) if marked else (question, [])
         key = (shape(abstract), matches.key)
         if not marked or key not in self._shapes:

@@ -30,6 +30,22 @@ def test_sums_that_depend_on_their_order_are_made_in_it():
     assert found["largest"] == [0.0, 1e16, 1e16, 1e16]
 
 
+def test_a_value_is_kept_as_often_as_it_occurs():
+    """Even if all groups together have fewer different values than one of them has rows."""
+    groups = [[1] * 40 + [2] * 3, [1] * 2 + [2] * 50]
+    for type_ in (pa.int32(), pa.float64()):
+        assert [row["sorted"] for row in kept_of(groups, type_, "signature_arrays")] == groups
+        assert [row["size"] for row in kept_of(groups, type_)] == [43, 52]
+
+
+@pytest.mark.parametrize("value", [1e200, -1e200, 1e-200, 5e-324, float("inf"), float("-inf")])
+def test_no_sums_are_kept_where_a_float_could_not_hold_a_square(value):
+    group = sorted([value, 1.0])
+    assert kept_of([group], pa.float64()) is None
+    [found] = kept_of([group], pa.float64(), "signature_arrays")
+    assert found["sorted"] == group
+
+
 def added(values):
     sums = [0.0]
     for value in values:
@@ -37,7 +53,7 @@ def added(values):
     return sums
 
 
-def kept_of(groups, type_):
+def kept_of(groups, type_, name="signature_sums"):
     """What is kept of groups of values, each entry of which stands for the rows that are alike."""
     rows = [
         {"signature": number, "value": value, "n": values.count(value), "below": values.index(value)}
@@ -49,7 +65,9 @@ def kept_of(groups, type_):
     engine = connect()
     try:
         engine.load("signature_values", held)
-        engine.load("st", pa.table({"grp": [row["signature"] for row in rows for _ in range(row["n"])]}))
-        return engine.run(kept.made(engine, type_)["signature_sums"]).to_pylist()
+        engine.load("st", pa.table({"grp": [row["signature"] for row in rows]}))
+        engine.load("qit", pa.table({"grp": [row["signature"] for row in rows for _ in range(row["n"])]}))
+        found = {name: engine.run(query).to_pylist() for name, query in kept.made(engine, type_).items()}
+        return found.get(name)
     finally:
         engine.close()

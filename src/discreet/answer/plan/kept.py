@@ -4,6 +4,7 @@
     signature_sums    of numbers: size, mean and spread, and by m + 1 the sum of the m `smallest` and `largest` values
 
 They are kept where no value is missing and no group is very large, and say nothing that `signature_values` does not.
+Sums are kept where floats can hold them and the squares of their values; a server refuses to compute others.
 Cost: the values of each signature are sorted, from either end where sums are not exact.
 """
 
@@ -61,17 +62,25 @@ def made(engine: Engine, type_: pa.DataType) -> dict[str, exp.Expr]:
     """The queries that make what is kept of values of a type; none where nothing is."""
     asked = ["MAX(n) AS most", "MAX(below + n) AS largest", "COUNT(*) - COUNT(value) AS missing"]
     if types.is_floating(type_):
-        asked.append("SUM(CASE WHEN IS_FINITE(value) THEN 0 ELSE 1 END) AS endless")
+        asked.append(f"SUM({BEYOND}) AS beyond")
     [found] = engine.run(select(*asked, source="signature_values")).to_pylist()
     if found["missing"] or not 0 < found["largest"] <= LARGEST:
         return {}
-    numbers = f"SELECT CAST(ROW_NUMBER() OVER () AS INTEGER) AS i FROM st LIMIT {found['most']}"  # noqa: S608
+    # of `qit`, which has a row for each that holds a value: there may be fewer different values than that
+    numbers = f"SELECT CAST(ROW_NUMBER() OVER () AS INTEGER) AS i FROM qit LIMIT {found['most']}"  # noqa: S608
     queries = {"signature_arrays": ARRAYS.format(value=_compared(type_), numbers=numbers)}
     number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
-    if number and not found.get("endless"):
+    if number and not found.get("beyond"):
         exact = types.is_integer(type_) and type_.bit_width <= 32
         queries["signature_sums"] = SUMS.format(numbers=numbers, high=LESS if exact else AGAIN)
     return {name: piece(query) for name, query in queries.items()}
+
+
+# What is no number, or one whose square a float cannot hold: a server refuses to compute such a square.
+BEYOND = """
+    CASE WHEN NOT IS_FINITE(value) THEN 1 WHEN ABS(value) > 1e100 THEN 1
+         WHEN value <> 0 AND ABS(value) < 1e-100 THEN 1 ELSE 0 END
+"""
 
 
 def _compared(type_: pa.DataType) -> str:

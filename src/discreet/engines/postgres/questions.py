@@ -44,6 +44,14 @@ RIGHTS = {  # who has any to it beside its owner, where that is no longer what e
     "TABLE": "SELECT relacl AS rights, relowner AS owner FROM pg_class WHERE oid = {}::regclass",
     "FUNCTION": "SELECT proacl AS rights, proowner AS owner FROM pg_proc WHERE oid = {}::regprocedure",
 }
+PLAIN = """
+    SELECT relkind = 'r' AND NOT (relhastriggers OR relhasrules OR relrowsecurity) AND relchecks = 0
+        AND NOT EXISTS (SELECT FROM pg_attrdef WHERE adrelid = c.oid)
+        AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND NOT indisprimary)
+        AND (SELECT array_agg(atttypid::regtype::text ORDER BY attnum) FROM pg_attribute
+             WHERE attrelid = c.oid AND attnum > 0) = ARRAY['text', 'text', 'text', 'text[]']
+    FROM pg_class c WHERE oid = to_regclass({})
+"""
 FOUND = """
 DECLARE
     asked text := pg_catalog.btrim($1, E' \\t\\r\\n;');
@@ -85,8 +93,11 @@ def questions(stored: Stored) -> list[Question]:
     return [Question(name, question, sql, tuple(notes)) for name, question, sql, notes in rows]
 
 
-def store(address: Address, question: Question, columns: Sequence[str], rows: int) -> None:
-    """Store a question, in the place of one of the same name; `columns` and `rows` are those of its answer."""
+def store(address: Address, question: Question, columns: Sequence[str], rows: int) -> str:
+    """Store a question, in the place of one of the same name; returns the SQL that asks it.
+
+    `columns` and `rows` are those of its answer.
+    """
     schema, name = address.name, question.name
     with _changing(address) as connection:
         known = _prepared(connection, schema)
@@ -114,6 +125,8 @@ def store(address: Address, question: Question, columns: Sequence[str], rows: in
         if found != rows:
             raise InternalError("a stored question has another answer than the release")
         _grant(connection, schema, {*known, name})
+        [(plain,)] = _rows(connection, SQL("SELECT quote_ident({})").format(Literal(schema)))
+    return f"SELECT * FROM {plain}.{name}"
 
 
 def forget(address: Address, name: str) -> None:
@@ -159,6 +172,12 @@ def _prepared(connection: psycopg.Connection[Any], schema: str) -> set[str]:
             " notes text[] NOT NULL)"
         ).format(table),
     )
+    [(plain,)] = _rows(connection, SQL(PLAIN).format(Literal(f"{quoted(schema)}.{QUESTIONS}")))
+    if not plain:  # somebody else's trigger would run with all rights of whoever stores
+        raise ReleaseError(
+            f"`{QUESTIONS}` of the release `{schema}` is not the table that `discreet` made",
+            hint="drop it, and store its questions again",
+        )
     about = "Questions that can be asked by `ask`, or by a view and a function of their name."
     _run(connection, SQL("COMMENT ON TABLE {} IS {}").format(table, Literal(about)))
     body = SQL(FOUND).format(questions=table, schema=Literal(schema)).as_string(connection)

@@ -34,6 +34,14 @@ class Origin:
         self.address, self.text, self.schema, self.plain = address, text, schema, plain
 
     @property
+    def kept(self) -> str:
+        """The name under which a transaction knows the rows, of which a query says nothing: it finds its own tables."""
+        name = SOURCE
+        while name in self.text.lower():
+            name += "_"
+        return name
+
+    @property
     def place(self) -> str:
         """The name under which a transaction knows where each row lies."""
         return fresh(PLACE, self.schema.names)
@@ -84,22 +92,22 @@ def session(connection: psycopg.Connection[tuple[Any, ...]], origin: Origin, nam
     table, since one with LIMIT, or chance, would find others every time. While they are found, nothing else may be
     written: functions of somebody else's view run with the rights of the role that connects.
     """
-    found = f"SELECT * FROM ({origin.text}\n) AS rows_to_read"
+    found, source = f"SELECT * FROM ({origin.text}\n) AS rows_to_read", origin.kept
     with translating():
         [(path,)] = connection.execute("SELECT current_setting('search_path')").fetchall()
         connection.execute("SET LOCAL search_path TO DEFAULT")
         if origin.plain is not None:
             place = Identifier(origin.place).as_string(connection)
-            connection.execute(SQL(f"CREATE TEMPORARY VIEW {SOURCE} AS SELECT *, ctid AS {place} FROM {origin.plain}"))
+            connection.execute(SQL(f"CREATE TEMPORARY VIEW {source} AS SELECT *, ctid AS {place} FROM {origin.plain}"))
         else:
-            kept = f"CREATE TEMPORARY TABLE {SOURCE} ON COMMIT DROP AS {found} WITH NO DATA"
+            kept = f"CREATE TEMPORARY TABLE {source} ON COMMIT DROP AS {found} WITH NO DATA"
             connection.execute(SQL(kept), binary=True)
             connection.execute("SAVEPOINT finding")
             connection.execute("SET TRANSACTION READ ONLY")  # until the savepoint is released; but for temporary tables
-            connection.execute(SQL(f"INSERT INTO pg_temp.{SOURCE} {found}"), binary=True)
+            connection.execute(SQL(f"INSERT INTO pg_temp.{source} {found}"), binary=True)
             connection.execute("RELEASE SAVEPOINT finding")
         columns = SQL(", ").join(map(Identifier, origin.schema.names)).as_string(connection)
-        _check_same(described_as(connection, f"SELECT {columns} FROM pg_temp.{SOURCE}"), origin)
+        _check_same(described_as(connection, f"SELECT {columns} FROM pg_temp.{source}"), origin)
         connection.execute("SELECT set_config('search_path', %s, true)", [path])
     engine = Postgres(connection, {})
     lies = exp.column("ctid" if origin.plain is None else origin.place, quoted=True)
@@ -107,7 +115,7 @@ def session(connection: psycopg.Connection[tuple[Any, ...]], origin: Origin, nam
         *(exp.column(each, quoted=True) for each in origin.schema.names),
         exp.alias_(lies, origin.place, quoted=True),
     ]
-    engine.load(name, exp.select(*shown).from_(exp.table_(SOURCE, db="pg_temp", quoted=True)), keep=False)
+    engine.load(name, exp.select(*shown).from_(exp.table_(source, db="pg_temp", quoted=True)), keep=False)
     return engine
 
 

@@ -61,11 +61,17 @@ class Stored:
 
     def files(self) -> list[str]:
         """The names of the files; raise if the schema is none of ours, or may not be read."""
-        found = self._run("SELECT to_regclass({})", Literal(f"{quoted(self.schema)}.{FILES}"))
-        if found[0][0] is None:
+        query = "SELECT relkind = 'r' AND NOT relrowsecurity FROM pg_class WHERE oid = to_regclass({})"
+        found = self._run(query, Literal(f"{quoted(self.schema)}.{FILES}"))
+        if not found:
             raise ReleaseError(
                 f"there is no release `{self.schema}` in the database, or your role may not see it",
                 hint="releases are schemas: `\\dn` in psql lists them; one is put there by `discreet load`",
+            )
+        if not found[0][0]:  # functions of its owner would run with the rights of whoever looks
+            raise ReleaseError(
+                f"`{FILES}` of the schema `{self.schema}` is not the table that `discreet` made",
+                hint="ask whoever owns the schema; nothing in it was run",
             )
         return [str(path) for (path,) in self._run("SELECT DISTINCT path FROM {} ORDER BY path", self._table(FILES))]
 
@@ -75,8 +81,8 @@ class Stored:
         return b"".join(part for (part,) in self._run(query, self._table(FILES), Literal(path)))
 
     def tables(self) -> list[str]:
-        """The names of its tables."""
-        query = "SELECT tablename::text FROM pg_tables WHERE schemaname = {}"
+        """The names of its tables; those whose rows have policies are none of ours, and would run functions."""
+        query = "SELECT tablename::text FROM pg_tables WHERE schemaname = {} AND NOT rowsecurity"
         return [str(name) for (name,) in self._run(query, Literal(self.schema))]
 
     def columns(self, table: str) -> list[str]:

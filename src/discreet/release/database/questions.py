@@ -30,8 +30,8 @@ def store(release: InDatabase, question: str, name: str) -> str:
     answer = release.ask(question, estimator=ESTIMATOR)
     parts = questions_of(release.address)
     told = parts.Question(name, question, sql, answer.notes)
-    parts.store(release.address, told, answer.columns, len(answer))
-    return f"SELECT * FROM {_plain(release.address.name)}.{name}"  # noqa: S608 - both are plain or quoted
+    asked: str = parts.store(release.address, told, answer.columns, len(answer))
+    return asked
 
 
 def stored(address: Address) -> dict[str, str]:
@@ -43,7 +43,3 @@ def stored(address: Address) -> dict[str, str]:
 def forget(address: Address, name: str) -> None:
     """Take away a question that was stored."""
     questions_of(address).forget(address, name)
-
-
-def _plain(schema: str) -> str:
-    return schema if re.fullmatch(r"[a-z_][a-z0-9_]*", schema) else '"' + schema.replace('"', '""') + '"'
