@@ -1,7 +1,7 @@
 """Decimal constants beside floats of four bytes, compared as files are: as floats of four bytes.
 
-1.1 is no float, and the nearest of four bytes is another than the nearest of eight. Where a release is in files, the
-engine compares a column of four bytes with the former; servers compare it with the latter, which no value equals.
+1.1 is no float, and the nearest of four bytes is another than the nearest of eight. The embedded engine compares a
+column of four bytes with the former; servers and Spark compare it with the latter, which no value equals.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _cast(expression: exp.Expr, types: Mapping[str, pa.DataType]) -> exp.Expr:
 
 
 def _narrow(node: exp.Expr, types: Mapping[str, pa.DataType]) -> bool:
-    """Whether it is of four bytes where a release is in files: such a column, or computed of it and of constants."""
+    """Whether it is of four bytes where the embedded engine asks: such a column, or computed of it and of constants."""
     node = node.unnest()
     if isinstance(node, exp.Column):
         return node.name in types and types[node.name].equals(pa.float32())
