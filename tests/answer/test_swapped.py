@@ -93,7 +93,7 @@ def cases(draw):
     return kind, table, {"k": k, "e": e}, draw(st.integers(0, 2**30))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(cases())
 def test_swapped_bounds_equal_brute_force(case):
     kind, table, guarantee, seed = case

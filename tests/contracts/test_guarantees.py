@@ -36,7 +36,7 @@ ORACLES = {
     ),
 }
 SCALE = Scale(np.arange(20) * 3)
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 6)), min_size=1, max_size=60)
 COUNTS = st.lists(st.integers(0, 12), min_size=1, max_size=8).filter(any)
 

@@ -22,7 +22,7 @@ from discreet.policy import Policy
 from discreet.values.random import RandomSource
 from plainly import plainly
 
-QUICK = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=9, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def refused(partition, promised):

@@ -18,7 +18,7 @@ from discreet.partition.spatial.space import Dimension, penalties
 from discreet.values.random import RandomSource
 from plainly import plainly
 
-QUICK = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 OTHER = {SHARE: 0.1, NUMBER: 2}  # what is tried of an option that is no word
 
 

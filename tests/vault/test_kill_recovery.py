@@ -17,7 +17,7 @@ from discreet.vault.store.store import VaultStore
 from vault.kills import die, died, killed, took
 from vault.steward import dump, inspect, left_in, people, policy
 
-KILLS = 6  # recoveries of each state in each store that are killed at random, up to three times
+KILLS = 4  # recoveries of each state in each store that are killed at random, up to three times
 STEPS = {
     "begun": ("removing", "forgetting", "mended"),
     "intended": ("revealing", "revealed", "completing", "mended"),
