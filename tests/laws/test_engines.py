@@ -37,7 +37,7 @@ def test_spark_changes_nothing(spark, seed):
     """Fewer questions than of PostgreSQL: each takes Spark about a second."""
     rng = Random(seed)  # noqa: S311
     case = random_case(rng, KINDS)
-    questions = [random_question(rng, case.quasi, case.sensitive, keys=i % 2 == 1) for i in range(3)]
+    questions = [random_question(rng, case.quasi, case.sensitive, keys=i % 2 == 1) for i in range(2)]
     with (
         case.released() as release,
         discreet.open_release(release.path, engine=spark) as there,
