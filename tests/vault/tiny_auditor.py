@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise, product
+from itertools import pairwise
 from math import isnan
 
 
@@ -83,14 +83,14 @@ class _Audit:
             if whole:
                 self.look(f"together {i} {t}", self.values(t, j) - sum((self.values(i, e) for e in whole), Counter()))
 
-    def strangers(self, first, t, j):
-        """What is left for somebody in group j of release t who was in none before the first: one way or another."""
-        before = []
+    def strangers(self, first, t, j, values):
+        """What is left of values for somebody in group j of release t who was in none before the first, in all ways."""
+        left = [values & self.values(t, j)]
         for i in range(first):
             sources = [e for e, here in enumerate(self.links[i, t]) if j in here]
-            before.append([self.fresh(i, e, t) for e in sources] or [None])
-        for way in product(*before):
-            yield [values for values in way if values is not None]
+            if sources:
+                left = different(one & self.fresh(i, e, t) for one in left for e in sources)
+        return left
 
     def follow(self, first, line, values):
         """Go on with a line of groups, one of each release from the first on."""
@@ -98,14 +98,15 @@ class _Audit:
         t = first + len(before)
         for i, e in enumerate(before, first):
             values = values & self.both(i, e, t, j)
-        for way in self.strangers(first, t, j):
-            left = values & self.values(t, j)
-            for one in way:
-                left = left & one
+        for left in self.strangers(first, t, j, values):
             self.look(f"chain {first} {t}", left)
             if left and t + 1 < len(self.releases):
-                for following in self.links[t, t + 1][j]:
+                for following in self.unlike(t + 1, self.links[t, t + 1][j]):
                     self.follow(first, [*line, following], left)
+
+    def unlike(self, t, groups):
+        """One of all groups that show the same: whoever partners one of these partners all, so all lines go on alike."""
+        return {(box, frozenset(held.items())): j for j in groups for box, held in [self.releases[t][j]]}.values()
 
 
 def channels(releases, rule):
@@ -114,9 +115,14 @@ def channels(releases, rule):
     for (i, t), links in audit.links.items():
         audit.pair(i, t, links)
     for first, groups in enumerate(releases):
-        for j, (_, values) in enumerate(groups):
-            audit.follow(first, [j], values)
+        for j in audit.unlike(first, range(len(groups))):
+            audit.follow(first, [j], groups[j][1])
     return audit.found
+
+
+def different(counters):
+    """Each of some counters once."""
+    return list({frozenset(each.items()): each for each in counters}.values())
 
 
 def disjoint(groups):
