@@ -6,6 +6,7 @@
     python bench/spark.py error [ROWS]          error of the standard workload beside DuckDB's local (at most 15% worse)
     python bench/spark.py kills [ROWS] [KILLS]  workers killed at random moments of a release: it is whole or not there,
                                                 and what a task wrote before it was run again is what it wrote then
+    python bench/spark.py constants             what tasks take, in seconds of CPU and in memory, without Spark
 
 `error` cuts its rows into sixteen cells at least, however few they are. Rows are those of `bench/data.py`: eight
 columns. Executors have 2 GB each.
@@ -40,6 +41,7 @@ from discreet.comparison.workload import workload
 from discreet.errors import DiscreetError
 from discreet.partition import cells
 from measure import verdict
+from spark_tasks import constants
 
 QUESTIONS = 400
 LIMITS = {"deal": 4, "local": 8}
@@ -48,6 +50,7 @@ AS_IT_COMES = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.adaptive.enabled": "true",
 }  # and not as for tests, which are short
+HELD = ("this process (Python)", "its Java (the driver)", "a worker with all its executors (Java and Python)")
 PARTS = 8  # files that the rows lie in
 WRITTEN = ("blocks/[!.]*.parquet", "shuffled/[!.]*.arrow", "[!.]*.parquet")  # by tasks that may be run again
 
@@ -81,11 +84,7 @@ class Memory:
     """
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.most, self.done = (
-            cluster,
-            dict.fromkeys(("driver", "java", "executors"), 0),
-            threading.Event(),
-        )
+        self.cluster, self.most, self.done = cluster, dict.fromkeys(HELD, 0), threading.Event()
 
     def __enter__(self) -> Self:
         self.thread = threading.Thread(target=self._watch)
@@ -102,14 +101,13 @@ class Memory:
             workers = {worker.pid for worker in self.cluster.workers}  # some may have been replaced
             parents, held = _processes()
             java = [each for each in _below(own, parents) if each not in workers and each != self.cluster.master.pid]
-            found = {"driver": held.get(own, 0), "java": max((held.get(each, 0) for each in java), default=0)}
-            found["executors"] = max(
-                (sum(held.get(each, 0) for each in _all_below(worker, parents)) for worker in workers), default=0
-            )
-            self.most = {name: max(self.most[name], found[name]) for name in found}
+            below = (sum(held.get(each, 0) for each in _all_below(worker, parents)) for worker in workers)
+            driver = max((held.get(each, 0) for each in java), default=0)
+            for name, found in zip(HELD, (held.get(own, 0), driver, max(below, default=0)), strict=True):
+                self.most[name] = max(self.most[name], found)
 
     def __str__(self) -> str:
-        return ", ".join(f"{name} {held / 1e6:,.0f} MB" for name, held in self.most.items())
+        return "; ".join(f"{name} {held / 1e6:,.0f} MB" for name, held in self.most.items())
 
 
 def _below(process: int, parents: dict[int, int]) -> list[int]:
@@ -314,6 +312,7 @@ def main() -> None:
             "times": lambda: times(place, *(given or [300_000])),
             "error": lambda: error(place, *given),
             "kills": lambda: kills(place, *given),
+            "constants": lambda: constants(place),
         }[act]()
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -4,8 +4,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from discreet.partition import cells
-from discreet.publication import made_on_spark
+from spark.whole import make_small
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +26,7 @@ def lake(rows, tmp_path_factory):
 @pytest.fixture
 def small(monkeypatch):
     """Cells and blocks of a few hundred rows, and tasks that write a few parts."""
-    monkeypatch.setattr(cells, "SIZE", 400)
-    monkeypatch.setattr(made_on_spark, "SIZE", 400)
-    monkeypatch.setattr(made_on_spark, "SMALL", 1_000)
+    make_small(monkeypatch)
 
 
 @pytest.fixture

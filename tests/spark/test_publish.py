@@ -5,6 +5,7 @@ import re
 from base64 import b64encode
 from threading import Thread
 from time import sleep
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,8 @@ from discreet.engines.spark.source import types_of
 from discreet.errors import DiscreetError, EngineError, GuaranteeError, InputError, PolicyError, ReleaseError
 from discreet.partition import cells
 from discreet.publication import made_on_spark, on_spark
-from spark.whole import FIRST, POLICY, QUASI, check_whole, leftovers, shown
+from discreet.publication.publish import ON_SPARK
+from spark.whole import FIRST, POLICY, QUASI, check_whole, leftovers, make_small, shown
 
 QUESTION = (
     "SELECT sex, COUNT(*), AVG(salary) FROM microdata WHERE age > 40 AND salary > 45000 GROUP BY sex ORDER BY sex"
@@ -49,9 +51,12 @@ def test_every_row_once(spark, lake, rows, way, tmp_path, large):
     release = discreet.publish(
         lake, {**POLICY, **WAYS[way]}, to=tmp_path / "made", engine=spark, rows_per_part=250, progress=told.append
     )
-    steps = ["checking", "copying", "counting", "grouping", "writing", "verifying"]
-    assert [each for each in told if ": " not in each] == steps
-    assert any(each.startswith("grouping: ") and each.endswith(" MB for each task") for each in told)
+    assert [each for each in told if ": " not in each] == [*ON_SPARK]
+    of_tasks = (
+        r"grouping: \d+ blocks of about \d+ rows, 1 MB for each task, 1 MB for each executor, which runs 1 at once"
+    )
+    assert [bool(re.fullmatch(of_tasks, each)) for each in told].count(True) == 1
+    assert release.needs.tasks_at_once == 1
     assert release.promise.format == 2
     assert release.promise.for_publication
     assert len(release.files(FIRST[release.promise.publication])) > 4
@@ -96,24 +101,35 @@ def test_the_program_publishes_on_spark(spark, lake, rows, run, tmp_path):
     where = ("--policy", tmp_path / "p.toml", "--to", tmp_path / "made")
     status, out, err = run("publish", lake, "--engine", "spark", *where, "--json")
     assert status == 0, err
-    assert json.loads(out)["promise"]["rows"] == rows.num_rows
+    told = json.loads(out)
+    assert told["promise"]["rows"] == rows.num_rows
+    assert told["memory"]["executor"] == told["memory"]["task"] > 0
+    logged = re.findall(r"^[\d-]{10} [\d:]{8} (\w+)$", err, re.MULTILINE)
+    assert logged == ["starting", *ON_SPARK]
     status, _, err = run("publish", lake, "--engine", "spark", *where)
     assert status != 0
     assert "exists already" in err
 
 
-def test_order_and_parts_tell_nothing(spark, rows, tmp_path):
-    """Rows stand by group and by what they show, whatever their order in the source; so do parts and their sizes."""
-    folder = tmp_path / "sorted"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def in_parts(spark, rows, tmp_path_factory):
+    """A release whose tables are in parts, of rows that are sorted by what must not be known."""
+    folder = tmp_path_factory.mktemp("sorted")
     pq.write_table(rows.sort_by("salary"), folder / "one.parquet")  # whoever kept this order would show all
-    release = discreet.publish(
-        f"{folder}/*.parquet",
-        {**POLICY, "partition": "deal", "publication": "permutation"},
-        to=tmp_path / "made",
-        engine=spark,
-        rows_per_part=250,
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        make_small(patch)
+        return discreet.publish(
+            f"{folder}/*.parquet",
+            {**POLICY, "partition": "deal", "publication": "permutation"},
+            to=folder / "made",
+            engine=spark,
+            rows_per_part=250,
+        )
+
+
+def test_order_and_parts_tell_nothing(in_parts, rows):
+    """Rows stand by group and by what they show, whatever their order in the source; so do parts and their sizes."""
+    release = in_parts
     check_whole(release, rows)
     permuted, mapping = shown(release, "permuted"), shown(release, "mapping")
     together = permuted.append_column("group", mapping["group"])
@@ -125,6 +141,14 @@ def test_order_and_parts_tell_nothing(spark, rows, tmp_path):
         about = pq.read_metadata(path)
         assert not about.metadata
         assert re.fullmatch(r"(permuted|mapping)-\d{5}\.parquet", path.name)
+
+
+def test_parts_are_loaded_into_a_server(in_parts, server):
+    """PostgreSQL answers as DuckDB does, and its tables are those of the files."""
+    with discreet.load(in_parts, server.url(), name=f"parts_{uuid4().hex}") as there:
+        for question in (QUESTION, *MORE):
+            assert alike(there.ask(question), in_parts.ask(question)), question
+        assert there.verify().ok
 
 
 @pytest.mark.parametrize("partition", ["deal", "local"])

@@ -1,9 +1,12 @@
-"""What a release must be that Spark made of rows: every one once, verified, and nothing beside it."""
+"""What a release must be that Spark made of rows: every one once, verified, and nothing beside it; and small cells."""
 
 from collections import Counter
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from discreet.partition import cells
+from discreet.publication import made_on_spark
 
 QUASI = ["age", "sex", "education"]
 POLICY = {"quasi": QUASI, "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
@@ -34,3 +37,10 @@ def check_whole(release, rows):
 
 def leftovers(folder):
     return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def make_small(patch):
+    """Let cells and blocks have a few hundred rows, and a task write a few parts."""
+    patch.setattr(cells, "SIZE", 400)
+    patch.setattr(made_on_spark, "SIZE", 400)
+    patch.setattr(made_on_spark, "SMALL", 1_000)

@@ -104,10 +104,11 @@ def publish(
     from discreet.release.release import meant
 
     learning = 0 if plausible is None else 100  # what a model says of itself, at most
-    with show.warnings(), show.steps((len(ON_SPARK) if meant(engine) else len(STEPS)) + 1 + learning) as step:
-        step("starting" if meant(engine) else "reading")
+    lake = meant(engine)
+    with show.warnings(), show.steps(len(ON_SPARK if lake else STEPS) + 1 + learning, logged=lake) as step:
+        step("starting" if lake else "reading")
         with ExitStack() as opened:
-            if meant(engine):
+            if lake:
                 rows, rules = _in_files(file, table, query), Policy.load(policy)
             else:
                 source = _opened(file, opened, table=table, query=query, memory_limit=memory_limit)
@@ -141,7 +142,9 @@ def publish(
 
 def _as_json(release: Any, place_of: Any) -> None:
     warned = [show.warning(each) for each in release.warnings]
-    told = {"withheld": release.withheld, "suppressed": release.suppressed, "warnings": warned}
+    told: dict[str, Any] = {"withheld": release.withheld, "suppressed": release.suppressed, "warnings": warned}
+    if release.needs is not None:
+        told["memory"] = release.needs.members()
     show.as_json({"release": place_of, **told, "promise": release.promise.model_dump(exclude_none=True)})
 
 

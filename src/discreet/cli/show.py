@@ -6,8 +6,9 @@ import json
 import math
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -171,13 +172,14 @@ def warning(found: DiscreetWarning) -> dict[str, Any]:
 
 
 @contextmanager
-def steps(total: int) -> Iterator[Step]:
+def steps(total: int, *, logged: bool = False) -> Iterator[Step]:
     """A progress bar on a terminal: call what is yielded with the name of each step as it starts.
 
-    `grouping: column 3 of 7` tells how far the step `grouping` is, and is no step of its own.
+    `grouping: column 3 of 7` tells how far the step `grouping` is, and is no step of its own. Where nobody watches,
+    nothing is told, unless it is `logged`: then all that is told is a line each, with its time.
     """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield _line if logged else lambda _: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -193,3 +195,9 @@ def steps(total: int) -> Iterator[Step]:
             bar.update(task, description=name, advance=0 if ": " in name else 1)
 
         yield step
+
+
+def _line(told: str) -> None:
+    """A line of a log on stderr; a log that cannot be written ends no long job."""
+    with suppress(OSError):
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), told, file=sys.stderr, flush=True)

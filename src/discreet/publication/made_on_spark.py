@@ -15,6 +15,7 @@ from discreet.engines.spark.blocks import Blocks, Part, stored
 from discreet.engines.spark.chance import Drawn
 from discreet.engines.spark.copied import Copied
 from discreet.engines.spark.held import Held
+from discreet.engines.spark.needs import Needs, at_once
 from discreet.engines.spark.shuffle import Shuffled
 from discreet.errors import DiscreetWarning, InputError, InternalError
 from discreet.guarantees import Guarantee, Histograms
@@ -137,15 +138,27 @@ class OnExecutors:
 
     def _blocks(self) -> Blocks:
         rows, block = self._in_cells() if self.policy.grouping in CELLS else self._by_plan()
-        size = self.size // rows.blocks
-        held = COPIES * size * self.known.some.nbytes // max(self.known.some.num_rows, 1)
-        self.tell(f"grouping: {rows.blocks:,} blocks of about {size:,} rows, {max(held >> 20, 1):,} MB for each task")
+        each = self.size // rows.blocks
+        self.tell(f"grouping: {rows.blocks:,} blocks of about {each:,} rows, {self._needs(rows.blocks)}")
         finish = Finish(Held.put(self.work, "block", block), self._key)
         found = stored(self.rows.session, rows, self.work / "blocks", finish)
         remove(Path(rows.folder))
         if sum(found.rows) != self.size:
             raise InternalError("rows were lost on the way, or are there twice; nothing was published")
         return found
+
+    def needs(self, blocks: Blocks | Combined) -> Needs | None:
+        """What memory it took to make these blocks; of counts, none that grows with the rows."""
+        return None if isinstance(blocks, Combined) else self._needs(len(blocks.rows))
+
+    def _needs(self, blocks: int) -> Needs:
+        rows = self.known.some
+        task = COPIES * (self.size // blocks) * rows.nbytes // max(rows.num_rows, 1)
+        return Needs(task, None if self._at_once is None else min(self._at_once, blocks))
+
+    @cached_property
+    def _at_once(self) -> int | None:
+        return at_once(self.rows.session)
 
     def _block(self, by: Shares | InCell) -> Block:
         shown = self._axes if PUBLICATIONS[self.policy.publication].boxed else ()

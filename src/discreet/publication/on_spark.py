@@ -114,14 +114,14 @@ def _published(own: Any, frame: Any, source: Any, asked: _Asked) -> Release:
         warned = judged([*doubts, *made.doubts_of(blocks)], made.policy, strict=asked.strict)
         progress("writing")
         promise = made.promise(blocks)
-        written = made.tables(blocks, promise, asked.rows_per_part)
+        written, needs = made.tables(blocks, promise, asked.rows_per_part), made.needs(blocks)
         ready = [replace(each, files=[file.rename(folder / file.name) for file in each.files]) for each in written]
         remove(work)
         about = members(made.policy.about)
         release = complete(
             folder, to, promise, ready, progress=progress, about=about, watch=watch, memory_limit=VERIFYING
         )
-    release = replace(release, withheld=every - rows, suppressed=rows - promise.rows)
+    release = replace(release, withheld=every - rows, suppressed=rows - promise.rows, needs=needs)
     return replace(release, path=asked.to, warnings=warned)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from discreet.answer import Answer, Session
     from discreet.answer.matches.boxes import Given
     from discreet.engines import Engine
+    from discreet.engines.spark.needs import Needs
     from discreet.learn.draws import Name
     from discreet.learn.plausible import Plausible
     from discreet.release.verify import Report
@@ -32,8 +33,8 @@ OPENING = Lock()  # of sessions
 class Release:
     """A folder that anyone may hold.
 
-    How many rows were `withheld` or `suppressed`, and which `warnings` there were, those that the policy accepts among
-    them, is known only where it was just published, and stands in no file.
+    How many rows were `withheld` or `suppressed`, which `warnings` there were, those that the policy accepts among
+    them, and what an executor of Spark `needs`, is known only where it was just published, and stands in no file.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Release:
     suppressed: int = 0
     warnings: tuple[DiscreetWarning, ...] = ()
     memory_limit: str | None = None
+    needs: Needs | None = None
 
     @property
     def promise(self) -> Promise:
