@@ -96,6 +96,14 @@ def test_it_opens_verifies_and_is_told(release):
     assert PUBLICATIONS[name].grouped == layout_of(release.promise).promises
 
 
+def test_both_sides_know_what_stands_on_one_row(release):
+    layout, name = layout_of(release.promise), release.promise.publication
+    shown = PUBLICATIONS[name].blocks(policy(name))
+    assert {*map(tuple, shown)} == {*layout.blocks(release.promise)}
+    qit = layout.relations(release.promise)["qit"]
+    assert not (layout.in_a_file and qit.args.get("joins"))
+
+
 def test_counting_everybody_is_exact(release):
     [found] = release.ask("SELECT COUNT(*) AS n FROM microdata").rows()
     assert (found["n"], found["n_low"], found["n_high"]) == (48, 48, 48)

@@ -147,7 +147,7 @@ def test_judges():
     rows = [
         {"x": x, "panel": panel, "method": method, "y": float(y)}
         for panel in ("p", "q")
-        for method, line in {"good": [3, 2, 1], "bad": [6, 4.1, 30]}.items()
+        for method, line in {"good": [3, 2, 1], "bad": [6, 4.1, 30], "noisy": [6, 5.5, 7]}.items()
         for x, y in enumerate(line)
     ]
     told = Rows(rows, chart)
@@ -156,7 +156,12 @@ def test_judges():
     assert not beats("y", "bad", "good")(told)[0]
     assert falls("y", "good", times=2.9)(told)[0]
     assert not falls("y", "good", times=3)(told)[0]
-    assert rises("y", "bad")(told)[0]
+    assert rises("y", "bad")(told) == (
+        False,
+        "bad: p 6 → 30, q 6 → 30 (x = 0 to 2), but back by 32% on the way (x = 1, q)",
+    )
+    assert rises("y", "noisy")(told)[0]
+    assert not falls("y", "noisy")(told)[0]
     assert under("y", "good", 3.1)(told)[0]
     assert not under("y", "good", 3)(told)[0]
     assert steady("y", "good", 3)(told)[0]

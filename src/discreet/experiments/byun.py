@@ -22,7 +22,7 @@ import discreet
 from discreet.comparison.static import Cuts, static_all, static_new
 from discreet.errors import InputError
 from discreet.experiments.data import ADULT, Data
-from discreet.experiments.experiment import Chart, Claim, Experiment, Row, Rows, Settings, steady
+from discreet.experiments.experiment import NOISE, Chart, Claim, Experiment, Row, Rows, Settings, back, steady
 from discreet.release import Release
 
 PAPER = "Byun et al., Secure Anonymization for Incremental Datasets, SDM 2006, section 5"
@@ -180,7 +180,10 @@ def _growing(rows: Rows) -> tuple[bool, str]:
         for line in rows.series("vulnerable", way).values()
     ]
     ends = [(line[1][1], line[-1][1]) for line in lines]
-    return all(a < b for a, b in ends), "; ".join(f"{a:.1%} → {b:.1%}" for a, b in ends)
+    told = "; ".join(f"{a:.1%} → {b:.1%}" for a, b in ends)
+    share, most = max(back(line[1:], up=True) for line in lines)
+    steps = f"; but back by {share:.0%} on the way (n = {most:,})" if share > NOISE else ""
+    return all(a < b for a, b in ends) and not steps, told + steps
 
 
 def _between(rows: Rows) -> tuple[bool, str]:
@@ -217,7 +220,9 @@ def _static_grows(rows: Rows) -> tuple[bool, str]:
         sorted(line) for way in STATIC if way.startswith("Static I (") for line in rows.series("seconds", way).values()
     ]
     ratios = [line[-1][1] / line[0][1] for line in found]
-    return min(ratios) > 1.3, f"last / first: {min(ratios):.2f} to {max(ratios):.2f}"
+    share, most = max(back(line, up=True) for line in found)
+    steps = f"; but back by {share:.0%} on the way (n = {most:,})" if share > NOISE else ""
+    return min(ratios) > 1.3 and not steps, f"last / first: {min(ratios):.2f} to {max(ratios):.2f}{steps}"
 
 
 COMMON = {
@@ -238,6 +243,10 @@ LISTS = (
     "by insertion rows wait on a list of their group until they are diverse by themselves. The paper does not say how "
     "many groups it has; likely they are fewer than here, where the first release has as many as can be made. By "
     "`settle` hardly anybody waits"
+)
+FIXED = (  # measured on Adult with l = 5, each of the three ways to cut
+    "only forming groups follows the rows: 0.02 to 0.06 seconds for 10,000 and 0.06 to 0.15 for 30,000. Writing and "
+    "verifying a release takes 0.2 to 0.3 seconds for either, and takes 0.15 or more for 1,000 rows"
 )
 READING = "the share depends on how “the median of a selected dimension” is read: large groups have few vulnerable rows"
 
@@ -290,7 +299,7 @@ EXPERIMENTS = (
         11,
         "time of a release",
         Chart("n", "seconds", "panel", x_label=ROWS, y_label="seconds (processor)"),
-        Claim("the time of Static I grows with the rows", _static_grows),
+        Claim("the time of Static I grows with the rows", _static_grows, FIXED),
         Claim(
             "that of Static II and Dynamic is nearly constant",
             _constant,

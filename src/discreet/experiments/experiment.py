@@ -20,6 +20,7 @@ Row: TypeAlias = dict[str, Any]
 Settings: TypeAlias = Mapping[str, Any]
 Judged: TypeAlias = tuple[bool, str]
 SCALES = ("quick", "medium", "full")
+NOISE = 0.1  # by which share of the best so far a step may go back where the paper says that a figure grows or falls
 
 
 @dataclass(frozen=True)
@@ -153,13 +154,24 @@ def under(y: str, method: str, limit: float) -> Callable[[Rows], Judged]:
 
 
 def rises(y: str, method: str, *, times: float = 1.0) -> Callable[[Rows], Judged]:
-    """In every panel the last figure of a method is so many times the first, at least."""
-    return _trend(y, method, lambda first, last: last > times * first)
+    """In every panel a method's figure grows at every step, and the last is so many times the first, at least."""
+    return _trend(y, method, lambda first, last: last > times * first, up=True)
 
 
 def falls(y: str, method: str, *, times: float = 1.0) -> Callable[[Rows], Judged]:
-    """In every panel the first figure of a method is so many times the last, at least."""
-    return _trend(y, method, lambda first, last: first > times * last)
+    """In every panel a method's figure falls at every step, and the first is so many times the last, at least."""
+    return _trend(y, method, lambda first, last: first > times * last, up=False)
+
+
+def back(line: Sequence[tuple[Any, float]], *, up: bool) -> tuple[float, Any]:
+    """By which share of the best so far a line that should rise, or fall, goes back at most, and where."""
+    worst, where, best = 0.0, None, line[0][1]
+    for x, value in line:
+        lost = best - value if up else value - best
+        if lost > worst * best:
+            worst, where = lost / best if best else float("inf"), x
+        best = max(best, value) if up else min(best, value)
+    return worst, where
 
 
 def steady(y: str, method: str, times: float) -> Callable[[Rows], Judged]:
@@ -184,7 +196,7 @@ def every(*judges: Callable[[Rows], Judged]) -> Callable[[Rows], Judged]:
     return judge
 
 
-def _trend(y: str, method: str, fits: Callable[[float, float], bool]) -> Callable[[Rows], Judged]:
+def _trend(y: str, method: str, fits: Callable[[float, float], bool], *, up: bool) -> Callable[[Rows], Judged]:
     def judge(rows: Rows) -> Judged:
         lines = {panel: sorted(line) for panel, line in rows.series(y, method).items() if len(line) > 1}
         if not lines:
@@ -199,9 +211,16 @@ def _trend(y: str, method: str, fits: Callable[[float, float], bool]) -> Callabl
             f"{rows.chart.place(a, panel if own else '')} to {_told(b)}" for panel, ((a, _), (b, _)) in ends.items()
         }
         over = f" ({min(span)})" if len(span) == 1 else ""
-        return all(fits(a, b) for (_, a), (_, b) in ends.values()), f"{method}: {shown}{over}"
+        share, where = max((share, rows.chart.place(x, panel)) for panel, (share, x) in _backs(lines, up=up).items())
+        steps = f", but back by {share:.0%} on the way ({where})" if share > NOISE else ""
+        holds = all(fits(a, b) for (_, a), (_, b) in ends.values())
+        return holds and not steps, f"{method}: {shown}{over}{steps}"
 
     return judge
+
+
+def _backs(lines: Mapping[Any, Sequence[tuple[Any, float]]], *, up: bool) -> dict[Any, tuple[float, Any]]:
+    return {panel: back(line, up=up) for panel, line in lines.items()}
 
 
 def _told(value: Any) -> str:

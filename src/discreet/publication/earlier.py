@@ -19,7 +19,7 @@ from discreet.audit.composition.report import Composed
 from discreet.audit.several import audit
 from discreet.errors import DiscreetWarning, GuaranteeError, InputError, ReleaseError, VerificationError
 from discreet.policy import Policy
-from discreet.publication.slicing import blocks
+from discreet.publication import PUBLICATIONS
 from discreet.release import Release, open_release
 from discreet.release.layouts import LAYOUTS, layout_of
 from discreet.release.verify import verify_alone
@@ -69,7 +69,7 @@ def _check_comparable(earlier: Sequence[Release], policy: Policy) -> None:
                 f"{which} is a release by {publication}: it shows no rows as they are",
                 hint="compare releases by generalization with each other, and releases that show rows with each other",
             )
-    if all(_blocks(release) > 1 for release in earlier) and _shown_blocks(policy) > 1:
+    if all(_blocks(release) > 1 for release in earlier) and len(PUBLICATIONS[policy.publication].blocks(policy)) > 1:
         raise InputError(
             "neither the new release nor an earlier one shows whole rows, so nobody can be found in both",
             hint="publish by `anatomy` or `permutation`; leave out an earlier release only if nobody is in both",
@@ -78,13 +78,6 @@ def _check_comparable(earlier: Sequence[Release], policy: Policy) -> None:
 
 def _blocks(release: Release) -> int:
     return len(layout_of(release.promise).blocks(release.promise))
-
-
-def _shown_blocks(policy: Policy) -> int:
-    """In how many blocks a release under a policy shows quasi-identifiers."""
-    if LAYOUTS[policy.publication].matching == "counted":
-        return 1
-    return len(blocks(policy)) if policy.publication == "slicing" else len(policy.quasi)
 
 
 def doubts(earlier: Sequence[Release], policy: Policy) -> Iterator[DiscreetWarning]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from discreet.errors import Mistake
 from discreet.guarantees import PROMISES
+from discreet.policy import Policy
 from discreet.policy.meant import Meant
 from discreet.publication.axes import present
 from discreet.publication.draft import Draft
@@ -87,6 +88,16 @@ def _check(meant: Meant) -> Iterator[Mistake]:
         yield Mistake("missing_sensitive", "there is no `sensitive` column; leave it out")
 
 
+def _alone(policy: Policy) -> list[tuple[str]]:
+    """Every quasi-identifier is shuffled by itself."""
+    return [(name,) for name in policy.quasi]
+
+
 PUBLICATION = Publication(
-    _files, check=_check, partition=lambda _: "cluster", compared=("cluster", "local"), needs_sensitive=False
+    _files,
+    check=_check,
+    partition=lambda _: "cluster",
+    compared=("cluster", "local"),
+    blocks=_alone,
+    needs_sensitive=False,
 )

@@ -30,6 +30,11 @@ def by_partition(prepared: Prepared) -> Grouped:
     return group(prepared)
 
 
+def together(policy: Policy) -> Sequence[Sequence[str]]:
+    """All quasi-identifiers, as they stood on a row of the table."""
+    return (policy.quasi,)
+
+
 def in_groups(promise: Promise) -> Iterator[str]:
     """How large a release is, and what it promises of its groups."""
     of_people = "" if promise.people is None else f" of {counted(promise.people, 'person', 'people')}"
@@ -61,6 +66,7 @@ class Publication:
     ranges: tuple[str, ...] = ()  # and those where ranges are promised
     group: Callable[[Prepared], Grouped] = by_partition
     of_values: Callable[[Policy, Guarantee], Guarantee] = lambda _, guarantee: guarantee
+    blocks: Callable[[Policy], Sequence[Sequence[str]]] = together  # what stands on one row; nothing links two blocks
     members: Callable[[Draft], Mapping[str, Any]] = lambda _: {}
     told: Callable[[Promise], Iterator[str]] = in_groups
     boxed: bool = False  # whether quasi-identifiers are shown as boxes

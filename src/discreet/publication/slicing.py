@@ -86,4 +86,4 @@ def _members(draft: Draft) -> Mapping[str, Any]:
     return {"slicing": {"together": [list(block) for block in blocks(draft.policy)]}}
 
 
-PUBLICATION = Publication(_files, check=_check, compared=("local",), members=_members)
+PUBLICATION = Publication(_files, check=_check, compared=("local",), blocks=blocks, members=_members)

@@ -18,6 +18,7 @@ from sqlglot import exp
 from discreet.answer.limits import unpacks
 from discreet.answer.question.question import Question
 from discreet.engines import Engine
+from discreet.release.layouts import layout_of
 from discreet.release.release import Release
 
 FEW, MANY = 500_000, 2_000_000  # rows; see docs/decisions/0012-one-compiled-pass.md
@@ -84,7 +85,7 @@ class Choice:
         promise = self._release.promise
         if unpacks(self._release):  # then the engine, which keeps to its limit, answers
             return False
-        in_a_file = promise.publication == "anatomy"  # elsewhere rows have to be put together with their groups
-        if first and in_a_file and all(question.untouched(aggregate) for aggregate in question.aggregates):
+        exact = all(question.untouched(aggregate) for aggregate in question.aggregates)
+        if first and exact and layout_of(promise).in_a_file:  # elsewhere rows have to be put together with their groups
             return False
         return promise.rows >= (MANY if first else FEW)

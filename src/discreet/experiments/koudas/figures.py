@@ -93,6 +93,11 @@ OVERHEAD = Claim(
     four_times,
     "a question is parsed, planned and bounded in some milliseconds; on 10,000 rows the original takes less than one",
 )
+FIXED = (  # measured with the queries of `overhead`, the median of 41 each
+    "step 1 reads the 10,000 rows once, whatever share of the groups is asked for, and most of its time is what any "
+    "query costs the engine: 0.7 to 0.8 ms for each share, where `SELECT 1` takes 0.5. Of a million rows it takes 3.8 "
+    "ms for 1 % of the groups, and 4.7 for all of them"
+)
 TIMES = {"rows": 10_000, "k": 20, "times": 15}
 QUICK_TIMES = {"quick": {"times": 3}}
 
@@ -245,6 +250,7 @@ EXPERIMENTS = (
             Claim(
                 "both steps take longer the more groups are touched",
                 every(rises("seconds", "step 1: hits per group"), rises("seconds", "rewritten")),
+                FIXED,
             ),
         ),
         scales=QUICK_TIMES,

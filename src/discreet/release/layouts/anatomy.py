@@ -57,4 +57,4 @@ GROUP BY held.val ORDER BY estimate DESC;
 """  # noqa: S608 - a text to read; names are quoted
 
 
-ANATOMY = Layout(_files, _orders, _relations, _readme, people=True)
+ANATOMY = Layout(_files, _orders, _relations, _readme, in_a_file=True, people=True)

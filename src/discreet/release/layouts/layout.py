@@ -68,6 +68,8 @@ class Layout:
     # The quasi-identifiers that stand on one row as they did in the table; inside a group nothing links two blocks.
     blocks: Callable[[Promise], tuple[tuple[str, ...], ...]] = _together
     tally: Callable[[Promise], Tally] = _tally
+    in_a_file: bool = False  # whether a row of `qit` stands in one file as it is, with its group
+    on_spark: bool = True  # whether it can be verified in Spark
     promises: bool = True  # false for a baseline, whose guarantee is empty
     people: bool = False  # whether it can show people who have several rows
     needs_sensitive: bool = True

@@ -126,6 +126,7 @@ SLICING = Layout(
     _readme,
     matching="margins",
     blocks=blocks,
+    on_spark=False,
     member=Slicing,
     faults=_faults,
 )

@@ -96,8 +96,9 @@ def verify_alone(folder: Path, *, engine: Any = None, memory_limit: str | None =
     manifest = Manifest.read(folder)
     if (wrong := manifest_fault(manifest)) is not None:
         return Report(folder, (Check("manifest", ok=False, detail=wrong),))
-    if engine is not None and manifest.discreet.publication == "slicing":
-        raise ReleaseError("a release by `slicing` is not verified in Spark", hint="leave out the engine")
+    if engine is not None and not layout_of(manifest.discreet).on_spark:
+        name = manifest.discreet.publication
+        raise ReleaseError(f"a release by `{name}` is not verified in Spark", hint="leave out the engine")
     checks = [_manifest(folder, manifest), _files(folder, manifest), _digests(folder, manifest)]
     if all(check.ok for check in checks):
         checks += [_metadata(folder, manifest), *contents(folder, manifest, engine, memory_limit)]

@@ -27,7 +27,7 @@ MOST = 2**63 - 1
 
 
 def swapped(engine: Engine, promise: Promise) -> Iterator[Check]:
-    """Where values were swapped, nothing is promised, and windows must be what the values shown make them."""
+    """Swapping promises nothing; the windows in the file must be those that anyone computes from the values shown."""
     window = promise.member(Window, "window")
     yield Check("guarantee", ok=True, detail="none: swapping is a baseline for comparison")
     value, names = column(promise.sensitive_column), (promise.count, window.low, window.high)
