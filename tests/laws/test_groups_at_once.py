@@ -67,6 +67,14 @@ def questions(kind):
         yield "SELECT town, AVG(x), MAX(x) FROM microdata WHERE age > 40 GROUP BY town"
         yield "SELECT AVG(x) FROM microdata WHERE age > 40 AND x > 1"
     yield "SELECT COUNT(x) FROM microdata WHERE town = 'Ulm'"
+    for place in PLACES:
+        yield f"SELECT MIN(x), MAX(x), QUANTILE_DISC(x, 0.3), COUNT(*), COUNT(x) FROM microdata WHERE {place}"
+        yield f"SELECT town, age > 50, MAX(x), QUANTILE_DISC(x, 0.9) FROM microdata WHERE {place} GROUP BY town, age > 50"
+        yield f"SELECT town, MIN(x) FROM microdata WHERE {place} GROUP BY town"
+        yield f"SELECT town, QUANTILE_DISC(x, 0), QUANTILE_DISC(x, 1) FROM microdata WHERE {place} GROUP BY town"
+        if kind not in {"text", "date"}:
+            yield f"SELECT MEDIAN(x), QUANTILE_CONT(x, 0.35), MIN(x), AVG(x) FROM microdata WHERE {place}"
+            yield f"SELECT town, MEDIAN(x), SUM(x), COUNT(*) FROM microdata WHERE {place} GROUP BY town"
 
 
 @pytest.mark.parametrize(

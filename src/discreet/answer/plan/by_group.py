@@ -1,4 +1,4 @@
-"""COUNT, SUM and AVG from one row per group, where a server keeps such rows: values are not gone through one by one.
+"""Aggregates from one row per group, where a server keeps such rows: values are looked up, not joined one by one.
 
 Most of what a question takes in a server is going through every value of every group, and after that counting the
 rows of every group by itself. Of what a server keeps (`kept`), one row per group is looked at instead.
@@ -10,6 +10,7 @@ A COUNT with a condition that compares the sensitive column with constants needs
     packed   by key: the rows that match of several neighbouring groups (a `batch`) in one number, some bits for each
     tally    as elsewhere (`tallies`), for counts
     figures  by key: what SUM and AVG are made of
+    places   what MIN, MAX and quantiles are made of; see `by_place`
 
 Everything else is answered from `runs`. Claim: groups_at_once_change_nothing — answers are those without these tables.
 """
@@ -18,10 +19,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.answer.plan import by_place
 from discreet.answer.plan.context import Context
 from discreet.answer.plan.kept import Kept
 from discreet.answer.plan.sql import Piece, Relations, aliased, columns_of, grouped, join, per_key, piece, select
 from discreet.answer.plan.tallies import taken
+from discreet.answer.question.question import Aggregate
 from discreet.errors import InternalError
 
 COMPARED: dict[type[exp.Expr], str] = {  # how many values of a group satisfy a comparison
@@ -52,10 +55,11 @@ def served(context: Context) -> bool:
         and (condition is None or _compares(condition))
         and all(
             _of_values(each.argument, context.sensitive)
-            and (each.function == "count" or (each.function in SUMMED and condition is None))
+            and (each.function == "count" or (each.function in SUMMED | by_place.ORDERED and condition is None))
             for each in drawn
         )
-        and (context.kept.sums or all(each.function == "count" for each in drawn))
+        and (context.kept.sums or not _summed(context))
+        and (by_place.suits(context) or not by_place.asks(context))
     )
 
 
@@ -96,17 +100,35 @@ def figures(context: Context) -> Relations:
     return {"figures": found}
 
 
+def places(context: Context) -> Relations:
+    """What MIN, MAX and quantiles are made of, if they are asked for."""
+    return by_place.places(context, _drawn(context, "signature_arrays", "sorted")) if by_place.asks(context) else {}
+
+
 def frame(context: Context) -> Relations:
     """The keys of rows that match; with a condition on values, of groups that have both."""
     keys = context.keys()
     if not keys:
         return {"frame": exp.select("1 AS one")}
-    subject = next(iter(context.subjects.values()))
-    drawn = "figures" if _summed(context) else f"tally_{subject.number}"
+    if by_place.asks(context):
+        drawn = "ends" if by_place.asks(context, by_place.EXTREMES) else "places"
+    else:
+        subject = next(iter(context.subjects.values()))
+        drawn = "figures" if _summed(context) else f"tally_{subject.number}"
     return {"frame": select(*keys, source=drawn).distinct(copy=False)}
 
 
-def summed(context: Context, function: str) -> exp.Select:
+def answer(context: Context, aggregate: Aggregate, number: int) -> Relations:
+    """One aggregate, the last relation of which is `answer_NUMBER`."""
+    function, name = aggregate.function, f"answer_{number}"
+    if function in SUMMED:
+        return {name: _of_sums(context, function)}
+    if function in by_place.EXTREMES:
+        return by_place.extreme(context, name, smallest=function == "min")
+    return context.matches.answer(context, aggregate, number)
+
+
+def _of_sums(context: Context, function: str) -> exp.Select:
     """SUM or AVG."""
     per = " / NULLIF(drawn_rows, 0)" if function == "avg" else ""
     low, high = f"low{per}", f"high{per}"

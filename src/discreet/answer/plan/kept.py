@@ -18,6 +18,7 @@ from sqlglot import exp
 
 from discreet.answer.plan.sql import piece, select
 from discreet.engines import Engine
+from discreet.engines.dialect import sql_type
 
 LARGEST = 1_000  # rows of a group: an array is read as a whole, whatever is looked up in it
 BITS = 30  # by which the last group of a batch is moved, at most
@@ -68,7 +69,7 @@ def made(engine: Engine, type_: pa.DataType) -> dict[str, exp.Expr]:
         return {}
     # of `qit`, which has a row for each that holds a value: there may be fewer different values than that
     numbers = f"SELECT CAST(ROW_NUMBER() OVER () AS INTEGER) AS i FROM qit LIMIT {found['most']}"  # noqa: S608
-    queries = {"signature_arrays": ARRAYS.format(value=_compared(type_), numbers=numbers)}
+    queries = {"signature_arrays": ARRAYS.format(value=_compared(type_).sql(dialect="duckdb"), numbers=numbers)}
     number = types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_)
     if number and not found.get("beyond"):
         exact = types.is_integer(type_) and type_.bit_width <= 32
@@ -83,11 +84,20 @@ BEYOND = """
 """
 
 
-def _compared(type_: pa.DataType) -> str:
-    """A value as the server compares it with constants: in an array it would take these for the type of the values."""
-    if types.is_floating(type_):
-        return "CAST(value AS DOUBLE)"
-    return "CAST(value AS INTEGER)" if types.is_integer(type_) and type_.bit_width < 32 else "value"
+def widened(type_: pa.DataType) -> pa.DataType | None:
+    """The type with which values are kept, if it is not their own.
+
+    The server compares them with constants, which in an array it would take for the type of the values.
+    """
+    if types.is_floating(type_) and type_.bit_width < 64:
+        return pa.float64()
+    return pa.int32() if types.is_integer(type_) and type_.bit_width < 32 else None
+
+
+def _compared(type_: pa.DataType) -> exp.Expr:
+    """A value as it is kept."""
+    wide = widened(type_)
+    return exp.column("value") if wide is None else exp.Cast(this=exp.column("value"), to=sql_type(wide))
 
 
 ARRAYS = """

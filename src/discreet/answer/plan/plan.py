@@ -96,10 +96,9 @@ def aggregates(context: Context) -> Relations:
     for number, aggregate in enumerate(context.question.aggregates):
         if context.exact(aggregate):
             found[f"answer_{number}"] = _exact(context, aggregate)
-        elif aggregate.function != "count" and by_group.served(context):
-            found[f"answer_{number}"] = by_group.summed(context, aggregate.function)
         else:
-            found |= context.matches.answer(context, aggregate, number)
+            answer = by_group.answer if by_group.served(context) else context.matches.answer
+            found |= answer(context, aggregate, number)
     return found
 
 
@@ -139,7 +138,10 @@ def layout(context: Context) -> Relations:
 
 Step = Callable[[Context], Relations]
 STEPS: tuple[Step, ...] = (matched, frame, draws, candidates, tallies, aggregates, layout)
-BY_GROUP: tuple[Step, ...] = (by_group.packed, by_group.tallies, by_group.figures, by_group.frame, aggregates, layout)
+BY_GROUP: tuple[Step, ...] = (
+    *(by_group.packed, by_group.tallies, by_group.figures, by_group.places, by_group.frame),
+    *(aggregates, layout),
+)
 
 
 def _exact(context: Context, aggregate: Aggregate) -> exp.Select:
