@@ -17,14 +17,16 @@ Everything else is answered from `runs`. Claim: groups_at_once_change_nothing â€
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from sqlglot import exp
 
-from discreet.answer.plan import by_place
+from discreet.answer.plan import by_place, by_slice
 from discreet.answer.plan.context import Context
 from discreet.answer.plan.kept import Kept
-from discreet.answer.plan.sql import Piece, Relations, aliased, columns_of, grouped, join, per_key, piece, select
+from discreet.answer.plan.sql import Piece, Relations, aliased, columns_of, grouped, join, once, per_key, piece, select
 from discreet.answer.plan.tallies import taken
-from discreet.answer.question.question import Aggregate
+from discreet.answer.question.question import Aggregate, Function
 from discreet.errors import InternalError
 
 COMPARED: dict[type[exp.Expr], str] = {  # how many values of a group satisfy a comparison
@@ -37,8 +39,12 @@ COMPARED: dict[type[exp.Expr], str] = {  # how many values of a group satisfy a 
     exp.Between: ("GREATEST(AT_MOST(kept.sorted, high) - AT_MOST(kept.sorted, low) + EQUAL_TO(kept.sorted, low), 0)"),
 }
 CONSTANTS = (exp.Literal, exp.Var, exp.Boolean)  # marks of constants are of the second kind
-SUMMED = frozenset({"sum", "avg"})
-FIGURES = ("mean", "spread", "smallest", "largest")
+NONE: frozenset[Function] = frozenset()
+COUNTED: frozenset[Function] = frozenset({"count"})
+SUMMED: frozenset[Function] = frozenset({"sum", "avg"})
+SLICED: frozenset[Function] = frozenset({"sum"})  # under a condition on the values
+FIGURES = ("mean", "spread", "smallest")
+HIGHEST = {False: "largest[matched + 1]", True: "smallest[size + 1] - smallest[size - matched + 1]"}  # if exact
 
 
 def served(context: Context) -> bool:
@@ -53,14 +59,16 @@ def served(context: Context) -> bool:
         and (question.where["quasi"] is not None or bool(context.keys("quasi")))
         and not context.keys("sensitive")
         and (condition is None or _compares(condition))
-        and all(
-            _of_values(each.argument, context.sensitive)
-            and (each.function == "count" or (each.function in SUMMED | by_place.ORDERED and condition is None))
-            for each in drawn
-        )
-        and (context.kept.sums or not _summed(context))
-        and (by_place.suits(context) or not by_place.asks(context))
+        and all(_of_values(each.argument, context.sensitive) and each.function in _functions(context) for each in drawn)
     )
+
+
+def _functions(context: Context) -> Collection[Function]:
+    """What can be answered of values of the release, under the condition that the question has on them."""
+    kept, condition = _kept(context), context.question.where["sensitive"]
+    if condition is not None:
+        return COUNTED | SLICED if kept.exact and type(condition.unnest()) in by_slice.BELOW else COUNTED
+    return COUNTED | (by_place.ORDERED if by_place.suits(context) else NONE) | (SUMMED if kept.sums else NONE)
 
 
 def packed(context: Context) -> Relations:
@@ -85,6 +93,12 @@ def figures(context: Context) -> Relations:
     """What SUM and AVG are made of, if they are asked for; how many rows match is known for certain."""
     if not _summed(context):
         return {}
+    if context.question.where["sensitive"] is not None:
+        below, total = _compared(context, by_slice.BELOW), _total(context)
+        neighbours = (exp.alias_(below, "below"), exp.alias_(total, "total"), f"{by_slice.NEGATIVE} AS negative")
+        drawn = _drawn(context, "signature_arrays", "kept.signature", *neighbours)
+        return {"figures": by_slice.figures(context, drawn)}
+    kept = _kept(context)
     found = per_key(
         context.keys(),
         "drawn",
@@ -92,10 +106,11 @@ def figures(context: Context) -> Relations:
         "CAST(SUM(copies * matched) AS DOUBLE) AS drawn_rows",
         "SUM(copies * matched * mean) AS total",
         "SUM(copies * smallest[matched + 1]) AS low",
-        "SUM(copies * largest[matched + 1]) AS high",
+        f"SUM(copies * ({HIGHEST[kept.exact]})) AS high",
         "SUM(copies * matched * CAST(size - matched AS DOUBLE) / GREATEST(size - 1, 1) / size * spread) AS variance",
     )
-    drawn = _once(_drawn(context, "signature_sums", *FIGURES))
+    columns = FIGURES if kept.exact else (*FIGURES, "largest")
+    drawn = once(_drawn(context, kept.sums or "", *columns))
     found.set("from_", exp.From(this=aliased(drawn, "drawn")))
     return {"figures": found}
 
@@ -149,7 +164,7 @@ def _tally(context: Context) -> exp.Select:
     drawn = _drawn(context, "signature_arrays", exp.alias_(_total(context), "total"))
     if _kept(context).own:
         each, drawn = drawn, per_key([*keys, *columns], "each", "COUNT(*) AS copies")
-        drawn.set("from_", exp.From(this=aliased(_once(each), "each")))
+        drawn.set("from_", exp.From(this=aliased(once(each), "each")))
     return select(
         *columns_of("drawn", [*keys, "copies", *columns]),
         *taken(context),
@@ -167,28 +182,34 @@ def _drawn(context: Context, table: str, *columns: Piece) -> exp.Select:
         return join(found, aliased(table, "kept"), f"packed.batch = {kept.first('kept.signature')}")
     matched = _matched(kept, "signatures.grp")
     each = select(*columns_of("packed", keys), "signature", matched, "COUNT(*) AS copies", source="packed")
-    same = f"packed.batch = {kept.first('signatures.grp')}"
+    same = f"packed.batch = {kept.first('signatures.grp')} AND {_ones(kept, 'signatures.grp')} > 0"
     draws = aliased(grouped(join(each, "signatures", same)), "draws")
     found = select(*columns_of("draws", keys), "kept.size", "matched", "copies", *columns, source=draws)
     return join(found, aliased(table, "kept"), "draws.signature = kept.signature")
 
 
-def _once(query: exp.Select) -> exp.Select:
-    """A query whose columns are computed once: a server that sees no end to it would do that for every use of one."""
-    return query.offset(0, copy=False)
-
-
 def _matched(kept: Kept, group: str) -> str:
     """The rows of one group that match, out of the number of its batch."""
-    ones = (1 << kept.bits) - 1
-    return f"CAST((packed >> ({kept.shift(group)})) & {ones} AS INTEGER) AS matched"
+    return f"CAST({_ones(kept, group)} AS INTEGER) AS matched"
+
+
+def _ones(kept: Kept, group: str) -> str:
+    """What the number of a batch says of one group."""
+    return f"((packed >> ({kept.shift(group)})) & {(1 << kept.bits) - 1})"
 
 
 def _total(context: Context) -> exp.Expr:
     """How many values of a group satisfy the condition on them."""
+    if context.question.where["sensitive"] is None:
+        return piece("kept.size")
+    return _compared(context, COMPARED)
+
+
+def _compared(context: Context, numbers: Mapping[type[exp.Expr], str]) -> exp.Expr:
+    """A number of values that depends on how the condition compares them, and with what."""
     condition = context.question.where["sensitive"]
     if condition is None:
-        return piece("kept.size")
+        raise InternalError("values are not compared with anything")
     condition = condition.unnest()
     constants = _constants(condition)
 
@@ -196,7 +217,7 @@ def _total(context: Context) -> exp.Expr:
         named = isinstance(node, exp.Column) and not node.table
         return constants[node.name].copy() if named else node
 
-    return piece(COMPARED[type(condition)]).transform(filled)
+    return piece(numbers[type(condition)]).transform(filled)
 
 
 def _compares(condition: exp.Expr) -> bool:

@@ -8,8 +8,8 @@ the lowest draw if i <= m, by the highest if i > N - m.
     ends    per key: how many rows match, and between which values MIN and MAX lie
     runs    per key and value: as elsewhere (`tallies`), but taken out of `sorted`; quantiles are computed from that
 
-MIN is expected to be the first value up to which one is expected. If the m-th last of N values is no larger than x, then
-N - m + 1 of them are not, and m (N - m + 1) / N >= 1 of these are expected: so none beyond the ends need be looked at.
+MIN is expected to be the first value up to which one is expected. If the m-th last of N values is no larger than x,
+then N - m + 1 of them are not, and m (N - m + 1) / N >= 1 of these are expected: none beyond the ends is looked at.
 Claim: groups_at_once_change_nothing — answers are those without what the server keeps.
 """
 
@@ -24,15 +24,16 @@ from discreet.answer.plan.context import Context
 from discreet.answer.plan.kept import widened
 from discreet.answer.plan.quantiles import NO_STDERR, SURE
 from discreet.answer.plan.sql import Relations, agree, aliased, beside, columns_of, join, over, per_key, piece, select
+from discreet.answer.question.question import Function
 from discreet.engines.dialect import sql_type
 
-EXTREMES = frozenset({"min", "max"})
-QUANTILES = frozenset({"quantile_disc", "quantile_cont"})
+EXTREMES: frozenset[Function] = frozenset({"min", "max"})
+QUANTILES: frozenset[Function] = frozenset({"quantile_disc", "quantile_cont"})
 ORDERED = EXTREMES | QUANTILES
-ENDS = (
-    *("MIN(sorted[1]) AS min_low", "MIN(sorted[size - matched + 1]) AS min_high"),
-    *("MAX(sorted[matched]) AS max_low", "MAX(sorted[size]) AS max_high"),
-)
+ENDS: dict[Function, tuple[str, str]] = {  # between what they lie
+    "min": ("MIN(sorted[1]) AS min_low", "MIN(sorted[size - matched + 1]) AS min_high"),
+    "max": ("MAX(sorted[matched]) AS max_low", "MAX(sorted[size]) AS max_high"),
+}
 WEIGHT = "SUM(copies * CAST(matched AS DOUBLE) / size) AS weight"
 TAKEN = (
     "SUM(CASE WHEN place <= matched THEN copies ELSE 0 END) AS low_forced",
@@ -41,7 +42,7 @@ TAKEN = (
 NONE_FREE = ("CAST(0 AS BIGINT) AS low_free", "CAST(0 AS BIGINT) AS high_free")
 
 
-def asks(context: Context, functions: Collection[str] = ORDERED) -> bool:
+def asks(context: Context, functions: Collection[Function] = ORDERED) -> bool:
     """Whether a question asks for one of some functions of values that are drawn."""
     return any(each.function in functions and not context.exact(each) for each in context.question.aggregates)
 
@@ -53,12 +54,11 @@ def suits(context: Context) -> bool:
 
 def places(context: Context, drawn: exp.Select) -> Relations:
     """What MIN, MAX and quantiles are made of, from draws with their values in order."""
-    if not asks(context):
-        return {}
     keys = context.keys()
     found: Relations = {"places": select("*", source=aliased(drawn, "drawn"), where="matched > 0")}
     if asks(context, EXTREMES):
-        found["ends"] = per_key(keys, "places", "SUM(copies * matched) AS least", *ENDS)
+        ends = [end for function, both in ENDS.items() if asks(context, {function}) for end in both]
+        found["ends"] = per_key(keys, "places", "SUM(copies * matched) AS least", *ends)
     if asks(context, QUANTILES):
         [number] = {each.number for each in context.subjects.values() if each.argument is not None}
         runs = select(*columns_of("places", keys), "held", WEIGHT, *TAKEN, source="places")
