@@ -100,6 +100,15 @@ def test_a_moment_with_a_zone_keeps_it(engine):
     assert engine.schema("u").field("x").type.tz is not None
 
 
+def test_keys_that_may_be_missing_can_be_hashed_in_postgres():
+    """Of IS NOT DISTINCT FROM the server tries each row with each."""
+    key = exp.NullSafeEQ(this=exp.column("key_0", table="a"), expression=exp.column("key_0", table="b"))
+    other = exp.NullSafeEQ(this=exp.column("x", table="a"), expression=exp.column("y", table="a"))
+    dialect = import_module("discreet.engines.postgres.dialect").Dialect
+    assert key.sql(dialect=dialect) == "ARRAY[a.key_0] = ARRAY[b.key_0]"
+    assert other.sql(dialect=dialect) == "a.x IS NOT DISTINCT FROM a.y"
+
+
 def test_every_word_of_a_data_package_has_a_type(engine):
     for type_ in ARROW.values():
         assert computed(engine, exp.alias_(exp.cast(exp.null(), sql_type(type_)), "x")) == [{"x": None}]

@@ -148,7 +148,7 @@ def test_names_are_taken_once_and_not_by_another_case(release, database):
         discreet.load(release, database, name="Release")
     with pytest.raises(ReleaseError, match="nothing but capitals"):
         discreet.load(release, database, name="release")
-    with pytest.raises(InputError, match="63 bytes"):
+    with pytest.raises(InputError, match="has 64 bytes, and names in PostgreSQL have 63 at most"):
         discreet.load(release, database, name="é" * 32)
     with pytest.raises(InputError, match="cannot be the name"):
         discreet.load(release, database, name="pg_mine")

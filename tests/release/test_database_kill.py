@@ -18,6 +18,7 @@ from discreet.errors import DiscreetError
 from server import Server
 
 MOMENTS = int(os.environ.get("DISCREET_KILLS", "4"))  # of each way
+MOST = 10 * MOMENTS  # as many are tried until one kill was not too late
 POLICY = {"quasi": ["age", "sex", "education"], "sensitive": "salary", "drop": "rest", "guarantee": {"l": 4}}
 
 
@@ -37,7 +38,9 @@ def test_a_release_is_whole_or_nothing(own_server, people, tmp_path, way, record
     start = monotonic()
     act("first")
     lasts, rng, whole, nothing = monotonic() - start, Random(1), 0, 0  # noqa: S311
-    for moment in range(MOMENTS):
+    for moment in range(MOST):
+        if moment >= MOMENTS and nothing:
+            break
         name, told = f"r{moment}", []
         thread = Thread(target=lambda name=name, told=told: told.append(_outcome(act, name)), daemon=True)
         thread.start()
@@ -55,9 +58,9 @@ def test_a_release_is_whole_or_nothing(own_server, people, tmp_path, way, record
             act(name)
             nothing += 1
         lasts *= 0.85 if found else 1.1  # so that kills come early and late, however busy the machine is
-    summary = f"{way} killed {MOMENTS} times: {whole} times the whole release was there, {nothing} times nothing of it"
-    record_property("told", summary)
-    assert nothing > 0
+    times = f"{whole} times the whole release was there, {nothing} times nothing of it"
+    record_property("told", f"{way} killed {whole + nothing} times: {times}")
+    assert nothing, "all kills came too late to prove anything"
 
 
 def _loading(server, people, folder):

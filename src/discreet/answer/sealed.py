@@ -66,7 +66,7 @@ class Sealed:
         found, there = describe(self.engine, self._base, self.promise), self.release.beside
         if "signature_arrays" not in there:
             return found
-        return replace(found, kept=looked_up(self.engine, sums="signature_sums" in there))
+        return replace(found, kept=looked_up(self.engine, there))
 
     def close(self) -> None:
         with self.lock:

@@ -34,7 +34,7 @@ from discreet.publication.holdout import parted
 from discreet.publication.prepare import nothing, prepare, promised
 from discreet.publication.source import opened_under, opened_with
 from discreet.release import Release
-from discreet.release.database.move import check_place, put
+from discreet.release.database.move import check_columns, check_place, put
 from discreet.release.layouts import LAYOUTS
 from discreet.release.manifest import WHOLE, Promise
 from discreet.release.parts import check_rows_per_part
@@ -182,6 +182,7 @@ def _into(
     plain = all(not value or (key, value) == ("format", "parquet") for key, value in also.items())
     with ExitStack() as opened, workplace() as folder:
         private, rules = opened_under(table, policy, opened)
+        check_columns(address, rules.columns)
         if plain and also["seed"] is None and isinstance(private, Remote) and suits(private, rules, address):
             return publish_in_server(private, rules, address, grant=grant, strict=strict, progress=progress)
         made = publish(private, rules, to=folder / "release", **also, strict=strict, progress=progress)

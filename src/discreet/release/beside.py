@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 BESIDE = {"signatures": "discreet_signatures", "signature_values": "discreet_signature_values"}
-KEPT = {"signature_arrays": "discreet_signature_arrays", "signature_sums": "discreet_signature_sums"}
+KEPT = {name: f"discreet_{name}" for name in ("signature_arrays", "signature_sums", "signature_squares")}
 
 
 def prepare(connection: Any, schema: str, manifest: Manifest, held: pa.Table | None = None) -> None:
@@ -63,7 +63,7 @@ def prepare(connection: Any, schema: str, manifest: Manifest, held: pa.Table | N
     for name, query in queries.items():
         engine.create(schema, KEPT[name], query)
     if queries:
-        kept = looked_up(engine, sums="signature_sums" in queries)
+        kept = looked_up(engine, queries)
         tables = {KEPT[name]: "signature" for name in queries} if kept.own else {BESIDE["signatures"]: "grp"}
         for table, group in tables.items():
             engine.count(schema, table, piece(kept.first(group)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from discreet.errors import InputError
 
 
-def check_names(names: Iterable[str]) -> None:
+def check_names(names: Iterable[str], instead: str = "give every column a name of its own") -> None:
     """Raise unless every column has a name of its own."""
     listed = list(names)
     if not listed:
@@ -20,5 +20,5 @@ def check_names(names: Iterable[str]) -> None:
     if repeated:
         raise InputError(
             f"the column name `{repeated[0]}` stands twice (upper and lower case count as the same)",
-            hint="give every column a name of its own",
+            hint=instead,
         )

@@ -102,7 +102,7 @@ def _remote(
     """A table of a database: its columns, and its rows once they are needed."""
     source = source_of(address)
     origin = source.described(address, table, query)
-    check_names(origin.schema.names)
+    check_names(origin.schema.names, 'give every column a name of its own in a query: SELECT x, "X" AS other, …')
     engine, columns = _opened(None, _of_frame(origin.schema.empty_table()), (), memory_limit)
     engine.close()
 

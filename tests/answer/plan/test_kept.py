@@ -1,5 +1,7 @@
 """What a server keeps of groups: sums from either end are what adding up each end by itself finds, to the digit."""
 
+from math import isqrt
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -8,19 +10,42 @@ from hypothesis import strategies as st
 from discreet.answer.plan import kept
 from discreet.engines import connect
 
-GROUPS = st.lists(
-    st.lists(st.integers(-(2**31), 2**31 - 1), min_size=1, max_size=12).map(sorted), min_size=1, max_size=5
-)
+LARGE, SMALL = 2**31 - 1, 10_000
+GROUPS = {
+    most: st.lists(st.lists(st.integers(-most - 1, most), min_size=1, max_size=12).map(sorted), min_size=1, max_size=5)
+    for most in (LARGE, SMALL)
+}
 
 
-@given(GROUPS)
+@given(GROUPS[LARGE], st.integers(2**27, LARGE))
 @pytest.mark.parametrize("type_", [pa.int32(), pa.int64(), pa.float64()], ids=str)
-@settings(max_examples=40)
-def test_sums_from_either_end(type_, groups):
+@settings(max_examples=20, deadline=None)
+def test_sums_from_either_end(type_, groups, large):
+    """Of floats, and of whole numbers whose squares are no whole floats."""
+    groups = [sorted([*groups[0], large, large]), *groups[1:]]
     found = kept_of(groups, type_)
     assert [row["smallest"] for row in found] == [added(values) for values in groups]
     assert [row["largest"] for row in found] == [added(values[::-1]) for values in groups]
     assert [row["size"] for row in found] == [len(values) for values in groups]
+
+
+@given(GROUPS[SMALL])
+@pytest.mark.parametrize("type_", [pa.int16(), pa.int32(), pa.int64(), pa.uint64()], ids=str)
+@settings(max_examples=20, deadline=None)
+def test_sums_and_squares_of_whole_numbers(type_, groups):
+    if pa.types.is_unsigned_integer(type_):
+        groups = [sorted(map(abs, values)) for values in groups]
+    found = kept_of(groups, type_, "signature_squares")
+    assert [row["smallest"] for row in found] == [added(values) for values in groups]
+    assert [row["squares"] for row in found] == [added([value * value for value in values]) for values in groups]
+    assert kept_of(groups, type_) is None
+
+
+def test_squares_are_kept_while_floats_can_add_them_up():
+    most = isqrt(2**53 // 2)
+    for group, there in (([-most, most], False), ([-most - 1, most], True), ([-(2**63), 1], True)):
+        assert (kept_of([group], pa.int64()) is not None) == there
+        assert (kept_of([group], pa.int64(), "signature_squares") is None) == there
 
 
 def test_sums_that_depend_on_their_order_are_made_in_it():
@@ -35,7 +60,8 @@ def test_a_value_is_kept_as_often_as_it_occurs():
     groups = [[1] * 40 + [2] * 3, [1] * 2 + [2] * 50]
     for type_ in (pa.int32(), pa.float64()):
         assert [row["sorted"] for row in kept_of(groups, type_, "signature_arrays")] == groups
-        assert [row["size"] for row in kept_of(groups, type_)] == [43, 52]
+        sums = "signature_sums" if pa.types.is_floating(type_) else "signature_squares"
+        assert [row["size"] for row in kept_of(groups, type_, sums)] == [43, 52]
 
 
 @pytest.mark.parametrize("value", [1e200, -1e200, 1e-200, 5e-324, float("inf"), float("-inf")])

@@ -1,4 +1,4 @@
-"""COUNT, SUM and AVG from one row per group, where a server keeps such rows: values are not gone through one by one.
+"""Aggregates from one row per group, where a server keeps such rows: values are looked up, not joined one by one.
 
 Most of what a question takes in a server is going through every value of every group, and after that counting the
 rows of every group by itself. Of what a server keeps (`kept`), one row per group is looked at instead.
@@ -10,18 +10,23 @@ A COUNT with a condition that compares the sensitive column with constants needs
     packed   by key: the rows that match of several neighbouring groups (a `batch`) in one number, some bits for each
     tally    as elsewhere (`tallies`), for counts
     figures  by key: what SUM and AVG are made of
+    places   what MIN, MAX and quantiles are made of; see `by_place`
 
 Everything else is answered from `runs`. Claim: groups_at_once_change_nothing — answers are those without these tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from sqlglot import exp
 
+from discreet.answer.plan import by_place, by_slice
 from discreet.answer.plan.context import Context
 from discreet.answer.plan.kept import Kept
-from discreet.answer.plan.sql import Piece, Relations, aliased, columns_of, grouped, join, per_key, piece, select
+from discreet.answer.plan.sql import Piece, Relations, aliased, columns_of, grouped, join, once, per_key, piece, select
 from discreet.answer.plan.tallies import taken
+from discreet.answer.question.question import Aggregate, Function
 from discreet.errors import InternalError
 
 COMPARED: dict[type[exp.Expr], str] = {  # how many values of a group satisfy a comparison
@@ -34,8 +39,12 @@ COMPARED: dict[type[exp.Expr], str] = {  # how many values of a group satisfy a 
     exp.Between: ("GREATEST(AT_MOST(kept.sorted, high) - AT_MOST(kept.sorted, low) + EQUAL_TO(kept.sorted, low), 0)"),
 }
 CONSTANTS = (exp.Literal, exp.Var, exp.Boolean)  # marks of constants are of the second kind
-SUMMED = frozenset({"sum", "avg"})
-FIGURES = ("mean", "spread", "smallest", "largest")
+NONE: frozenset[Function] = frozenset()
+COUNTED: frozenset[Function] = frozenset({"count"})
+SUMMED: frozenset[Function] = frozenset({"sum", "avg"})
+SLICED: frozenset[Function] = frozenset({"sum"})  # under a condition on the values
+FIGURES = ("mean", "spread", "smallest")
+HIGHEST = {False: "largest[matched + 1]", True: "smallest[size + 1] - smallest[size - matched + 1]"}  # if exact
 
 
 def served(context: Context) -> bool:
@@ -50,13 +59,16 @@ def served(context: Context) -> bool:
         and (question.where["quasi"] is not None or bool(context.keys("quasi")))
         and not context.keys("sensitive")
         and (condition is None or _compares(condition))
-        and all(
-            _of_values(each.argument, context.sensitive)
-            and (each.function == "count" or (each.function in SUMMED and condition is None))
-            for each in drawn
-        )
-        and (context.kept.sums or all(each.function == "count" for each in drawn))
+        and all(_of_values(each.argument, context.sensitive) and each.function in _functions(context) for each in drawn)
     )
+
+
+def _functions(context: Context) -> Collection[Function]:
+    """What can be answered of values of the release, under the condition that the question has on them."""
+    kept, condition = _kept(context), context.question.where["sensitive"]
+    if condition is not None:
+        return COUNTED | SLICED if kept.exact and type(condition.unnest()) in by_slice.BELOW else COUNTED
+    return COUNTED | (by_place.ORDERED if by_place.suits(context) else NONE) | (SUMMED if kept.sums else NONE)
 
 
 def packed(context: Context) -> Relations:
@@ -81,6 +93,12 @@ def figures(context: Context) -> Relations:
     """What SUM and AVG are made of, if they are asked for; how many rows match is known for certain."""
     if not _summed(context):
         return {}
+    if context.question.where["sensitive"] is not None:
+        below, total = _compared(context, by_slice.BELOW), _total(context)
+        neighbours = (exp.alias_(below, "below"), exp.alias_(total, "total"), f"{by_slice.NEGATIVE} AS negative")
+        drawn = _drawn(context, "signature_arrays", "kept.signature", *neighbours)
+        return {"figures": by_slice.figures(context, drawn)}
+    kept = _kept(context)
     found = per_key(
         context.keys(),
         "drawn",
@@ -88,12 +106,18 @@ def figures(context: Context) -> Relations:
         "CAST(SUM(copies * matched) AS DOUBLE) AS drawn_rows",
         "SUM(copies * matched * mean) AS total",
         "SUM(copies * smallest[matched + 1]) AS low",
-        "SUM(copies * largest[matched + 1]) AS high",
+        f"SUM(copies * ({HIGHEST[kept.exact]})) AS high",
         "SUM(copies * matched * CAST(size - matched AS DOUBLE) / GREATEST(size - 1, 1) / size * spread) AS variance",
     )
-    drawn = _once(_drawn(context, "signature_sums", *FIGURES))
+    columns = FIGURES if kept.exact else (*FIGURES, "largest")
+    drawn = once(_drawn(context, kept.sums or "", *columns))
     found.set("from_", exp.From(this=aliased(drawn, "drawn")))
     return {"figures": found}
+
+
+def places(context: Context) -> Relations:
+    """What MIN, MAX and quantiles are made of, if they are asked for."""
+    return by_place.places(context, _drawn(context, "signature_arrays", "sorted")) if by_place.asks(context) else {}
 
 
 def frame(context: Context) -> Relations:
@@ -101,12 +125,25 @@ def frame(context: Context) -> Relations:
     keys = context.keys()
     if not keys:
         return {"frame": exp.select("1 AS one")}
-    subject = next(iter(context.subjects.values()))
-    drawn = "figures" if _summed(context) else f"tally_{subject.number}"
+    if by_place.asks(context):
+        drawn = "ends" if by_place.asks(context, by_place.EXTREMES) else "places"
+    else:
+        subject = next(iter(context.subjects.values()))
+        drawn = "figures" if _summed(context) else f"tally_{subject.number}"
     return {"frame": select(*keys, source=drawn).distinct(copy=False)}
 
 
-def summed(context: Context, function: str) -> exp.Select:
+def answer(context: Context, aggregate: Aggregate, number: int) -> Relations:
+    """One aggregate, the last relation of which is `answer_NUMBER`."""
+    function, name = aggregate.function, f"answer_{number}"
+    if function in SUMMED:
+        return {name: _of_sums(context, function)}
+    if function in by_place.EXTREMES:
+        return by_place.extreme(context, name, smallest=function == "min")
+    return context.matches.answer(context, aggregate, number)
+
+
+def _of_sums(context: Context, function: str) -> exp.Select:
     """SUM or AVG."""
     per = " / NULLIF(drawn_rows, 0)" if function == "avg" else ""
     low, high = f"low{per}", f"high{per}"
@@ -127,7 +164,7 @@ def _tally(context: Context) -> exp.Select:
     drawn = _drawn(context, "signature_arrays", exp.alias_(_total(context), "total"))
     if _kept(context).own:
         each, drawn = drawn, per_key([*keys, *columns], "each", "COUNT(*) AS copies")
-        drawn.set("from_", exp.From(this=aliased(_once(each), "each")))
+        drawn.set("from_", exp.From(this=aliased(once(each), "each")))
     return select(
         *columns_of("drawn", [*keys, "copies", *columns]),
         *taken(context),
@@ -145,28 +182,34 @@ def _drawn(context: Context, table: str, *columns: Piece) -> exp.Select:
         return join(found, aliased(table, "kept"), f"packed.batch = {kept.first('kept.signature')}")
     matched = _matched(kept, "signatures.grp")
     each = select(*columns_of("packed", keys), "signature", matched, "COUNT(*) AS copies", source="packed")
-    same = f"packed.batch = {kept.first('signatures.grp')}"
+    same = f"packed.batch = {kept.first('signatures.grp')} AND {_ones(kept, 'signatures.grp')} > 0"
     draws = aliased(grouped(join(each, "signatures", same)), "draws")
     found = select(*columns_of("draws", keys), "kept.size", "matched", "copies", *columns, source=draws)
     return join(found, aliased(table, "kept"), "draws.signature = kept.signature")
 
 
-def _once(query: exp.Select) -> exp.Select:
-    """A query whose columns are computed once: a server that sees no end to it would do that for every use of one."""
-    return query.offset(0, copy=False)
-
-
 def _matched(kept: Kept, group: str) -> str:
     """The rows of one group that match, out of the number of its batch."""
-    ones = (1 << kept.bits) - 1
-    return f"CAST((packed >> ({kept.shift(group)})) & {ones} AS INTEGER) AS matched"
+    return f"CAST({_ones(kept, group)} AS INTEGER) AS matched"
+
+
+def _ones(kept: Kept, group: str) -> str:
+    """What the number of a batch says of one group."""
+    return f"((packed >> ({kept.shift(group)})) & {(1 << kept.bits) - 1})"
 
 
 def _total(context: Context) -> exp.Expr:
     """How many values of a group satisfy the condition on them."""
+    if context.question.where["sensitive"] is None:
+        return piece("kept.size")
+    return _compared(context, COMPARED)
+
+
+def _compared(context: Context, numbers: Mapping[type[exp.Expr], str]) -> exp.Expr:
+    """A number of values that depends on how the condition compares them, and with what."""
     condition = context.question.where["sensitive"]
     if condition is None:
-        return piece("kept.size")
+        raise InternalError("values are not compared with anything")
     condition = condition.unnest()
     constants = _constants(condition)
 
@@ -174,7 +217,7 @@ def _total(context: Context) -> exp.Expr:
         named = isinstance(node, exp.Column) and not node.table
         return constants[node.name].copy() if named else node
 
-    return piece(COMPARED[type(condition)]).transform(filled)
+    return piece(numbers[type(condition)]).transform(filled)
 
 
 def _compares(condition: exp.Expr) -> bool:

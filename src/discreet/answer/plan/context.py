@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
+import pyarrow as pa
 from sqlglot import exp
 
 from discreet.answer.left_out import NOBODY, LeftOut
@@ -36,6 +38,7 @@ class Context:
     matches: Matches
     left_out: LeftOut = NOBODY
     kept: Kept | None = None
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)  # of columns, as far as they are known
 
     @property
     def bounded(self) -> bool:

@@ -27,7 +27,7 @@ from discreet.answer.plan.context import Context
 from discreet.answer.plan.draws import candidates, draws
 from discreet.answer.plan.sql import Relations, agree, columns_of, join, piece, select
 from discreet.answer.plan.tallies import tallies
-from discreet.answer.plan.types import check_types
+from discreet.answer.plan.types import check_types, of_truth
 from discreet.answer.question.question import COUNTS, ENDS, OF_A_SAMPLE, SPREADS, Aggregate, Question
 from discreet.engines.engine import Relation
 
@@ -61,7 +61,8 @@ class Plan:
 
 def plan(question: Question, layout: Layout, statistics: Statistics) -> Plan:
     """The plan of a question that the way in which rows match can answer."""
-    context = Context(question, layout.group, layout.sensitive, layout.matches, layout.left_out, statistics.kept)
+    kept, types = statistics.kept, statistics.types
+    context = Context(question, layout.group, layout.sensitive, layout.matches, layout.left_out, kept, types)
     check_types(context, statistics)
     relations = dict(each for _, added in steps(context) for each in added.items())
     query = relations.pop("layout")
@@ -95,10 +96,9 @@ def aggregates(context: Context) -> Relations:
     for number, aggregate in enumerate(context.question.aggregates):
         if context.exact(aggregate):
             found[f"answer_{number}"] = _exact(context, aggregate)
-        elif aggregate.function != "count" and by_group.served(context):
-            found[f"answer_{number}"] = by_group.summed(context, aggregate.function)
         else:
-            found |= context.matches.answer(context, aggregate, number)
+            answer = by_group.answer if by_group.served(context) else context.matches.answer
+            found |= answer(context, aggregate, number)
     return found
 
 
@@ -138,12 +138,17 @@ def layout(context: Context) -> Relations:
 
 Step = Callable[[Context], Relations]
 STEPS: tuple[Step, ...] = (matched, frame, draws, candidates, tallies, aggregates, layout)
-BY_GROUP: tuple[Step, ...] = (by_group.packed, by_group.tallies, by_group.figures, by_group.frame, aggregates, layout)
+BY_GROUP: tuple[Step, ...] = (
+    *(by_group.packed, by_group.tallies, by_group.figures, by_group.places, by_group.frame),
+    *(aggregates, layout),
+)
 
 
 def _exact(context: Context, aggregate: Aggregate) -> exp.Select:
     """An aggregate over quasi-identifiers alone, which are published as they are."""
     argument = exp.Star() if aggregate.argument is None else context.on_table(aggregate.argument)
+    if aggregate.argument is not None and of_truth(aggregate.argument, context.types):
+        argument = exp.EQ(this=exp.paren(argument), expression=exp.true())  # which dialects see to be a truth value
     value = _native(aggregate, argument)
     if aggregate.function == "sum":  # as every other sum
         value = exp.cast(value, "DOUBLE")

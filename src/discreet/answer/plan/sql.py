@@ -61,6 +61,11 @@ def agree(left: str, right: str, keys: Iterable[str], *also: Piece) -> exp.Expr:
     return exp.and_(*map(piece, also), *same, copy=False) if same or also else exp.true()
 
 
+def once(query: exp.Select) -> exp.Select:
+    """A query whose columns are computed once: a server that sees no end to it would do that for every use of one."""
+    return query.offset(0, copy=False)
+
+
 def grouped(query: exp.Select) -> exp.Select:
     """Group a query by everything it selects that is not an aggregate."""
     by = [item.unalias().copy() for item in query.expressions if not item.find(exp.AggFunc)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
@@ -57,18 +59,27 @@ def _kind(argument: exp.Expr, statistics: Statistics) -> pa.DataType | None:
     texts = any(literal.is_string for literal in argument.find_all(exp.Literal))
     if texts and isinstance(argument, OPEN) and not isinstance(argument, exp.DPipe | exp.Predicate):
         return None
-
-    def typed(node: exp.Expr) -> exp.Expr:
-        if not isinstance(node, exp.Column):
-            return node
-        return exp.Cast(this=exp.null(), to=sql_type(statistics.types[node.name]))
-
-    found = annotate_types(argument.transform(typed), dialect="duckdb").type
+    found = _annotated(argument, statistics.types)
     if found is None:
         return None
     if found.is_type(*exp.DataType.TEXT_TYPES):
         return pa.string()
     return pa.bool_() if found.is_type(exp.DType.BOOLEAN) else None
+
+
+def of_truth(expression: exp.Expr, types: Mapping[str, pa.DataType]) -> bool:
+    """Whether an expression is certainly true, false or missing."""
+    found = _annotated(expression, types)
+    return found is not None and found.is_type(exp.DType.BOOLEAN)
+
+
+def _annotated(expression: exp.Expr, types: Mapping[str, pa.DataType]) -> exp.DataType | None:
+    def typed(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.name not in types:
+            return node
+        return exp.Cast(this=exp.null(), to=sql_type(types[node.name]))
+
+    return annotate_types(expression.transform(typed), dialect="duckdb").type
 
 
 def _numeric(kind: pa.DataType) -> bool:

@@ -120,7 +120,7 @@ class Postgres:
         made = {name: table for name, table in (tables or {}).items() if name not in self._there}
         found = self._carrying(query, {**self._known, **made})
         for name in found.find_all(exp.Identifier):
-            check_name(name.this)
+            check_name(name.this, instead="choose a shorter one, with AS for a column of the answer")
         return found.sql(dialect=self.dialect, pretty=True, identify=True)  # a name may be a word of the server
 
     def run(self, query: exp.Expr | str) -> pa.Table:
@@ -262,10 +262,11 @@ class Postgres:
         return exp.select("*").from_(exp.Values(expressions=spelled, alias=alias))
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, what: str = "name", instead: str = "choose a shorter one") -> None:
     """Raise for a name of which the server would silently cut off the end."""
-    if len(name.encode()) > LONGEST:
+    if (length := len(name.encode())) > LONGEST:
+        shown = name if len(name) <= LONGEST else f"{name[:40]}…"
         raise InputError(
-            f"the name `{name[:40]}…` is longer than the {LONGEST} bytes that PostgreSQL allows",
-            hint="choose a shorter one",
+            f"the {what} `{shown}` has {length} bytes, and names in PostgreSQL have {LONGEST} at most",
+            hint=instead,
         )

@@ -121,6 +121,12 @@ def check_place(address: Address, grant: Sequence[str] = ()) -> None:
             raise EngineError(what, hint=hint)
 
 
+def check_columns(names: Iterable[str]) -> None:
+    """Raise if the server would cut off the end of the name of a column."""
+    for name in names:
+        check_name(name, "column", "rename it in the table that is published, or drop it in the policy")
+
+
 @contextmanager
 def opened(address: Address) -> Iterator[Stored]:
     """A schema as it is at one moment, to be read."""
@@ -186,8 +192,8 @@ def keep(
     `comments` are those of the tables by name, and that of the schema under "".
     """
     schema = address.name
-    for name in (schema, *tables, *(column for rows in tables.values() for column in rows.column_names)):
-        check_name(name)
+    check_name(schema)
+    check_columns(column for rows in tables.values() for column in rows.column_names)
     with making(address, grant) as connection:
         with translating():
             for name, rows in tables.items():

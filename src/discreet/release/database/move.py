@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,11 @@ def put(release: Release, address: Address, *, grant: Sequence[str] = ()) -> Rel
 def check_place(address: Address, grant: Sequence[str] = ()) -> None:
     """Raise if a release cannot be put there, before it is made."""
     store_of(address).check_place(address, grant)
+
+
+def check_columns(address: Address, names: Iterable[str]) -> None:
+    """Raise if a release with such columns cannot be put there."""
+    store_of(address).check_columns(names)
 
 
 def dump(source: str | Address, to: str | Path, *, name: str | None = None) -> Release:
