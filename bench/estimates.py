@@ -27,8 +27,9 @@ import numpy as np
 import discreet
 from asked import DIMENSIONS, Answers, Drawn, Question, Shown, cells, check, questions, together
 from census import SOURCES, Private, private
+from discreet.answer.estimators.design.by_design import ByDesign
 from discreet.answer.estimators.design.opened import Opened
-from discreet.answer.estimators.design.shrunk import Shrunken
+from discreet.answer.estimators.design.shrunk import Shrunk, Shrunken
 from discreet.engines import connect
 from discreet.learn.shrunk import Shrinkage
 from discreet.release import Release
@@ -101,18 +102,26 @@ class Asked:
         return self.shown.design(asked, self.opened)
 
     def shrunk(self, asked: Sequence[Question]) -> Answers:
-        return self.shown.design(asked, self.opened, self.shrunken)
+        return self.shown.design(asked, self.coarser, self.shrunken)
 
     @cached_property
     def shrunken(self) -> Shrunken:
-        return Shrunken(Shrinkage(self.opened.design, is_ordered(self.opened.values.type)))
+        return Shrunken(Shrinkage(self.coarser.design, is_ordered(self.coarser.values.type)))
 
     @cached_property
     def opened(self) -> Opened:
+        return self._opened(ByDesign.most)
+
+    @cached_property
+    def coarser(self) -> Opened:
+        """The same for `shrunk`, which takes more values together."""
+        return self._opened(Shrunk.most)
+
+    def _opened(self, most: int) -> Opened:
         """What the estimator makes of the files when it is first asked."""
         with closing(connect()) as engine:
             load_files(engine, self.release.path, self.release.manifest)
-            opened = Opened.of(engine, self.release)
+            opened = Opened.of(engine, self.release, most)
         if opened is None:
             raise SystemExit(f"{self.table.name}: too many values for `design`")
         if opened.told is not None:

@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
+from discreet.guarantees import Guarantee
 from discreet.learn.design import Design
+from discreet.partition.histogram import deal, mixed
 from discreet.release.groups import Groups
 from discreet.values.coded import Coded
+from discreet.values.random import RandomSource
 from laws.deals import Place, deals, random_plan, spread
 from laws.law import law
 
@@ -114,3 +117,43 @@ def test_parts_add_up_to_the_total_exactly() -> None:
     assert sum(estimate(design, part, amounts) for part in parts) == pytest.approx(sum(amounts))
     assert design.weights(design.totals[None]) == pytest.approx(np.ones((1, 8)))
     assert prod(design.eigenvalues.shape) == 3
+
+
+def dealt(counts: list[int], l: int, by: str) -> list[Place]:
+    """The places that a partition makes of so many rows of each value."""
+    held, rule = np.array(counts, np.int32), Guarantee.of({"l": l}).rule
+    made = mixed.plan(held, rule, RandomSource(7), 6) if by == "mixed" else deal.plan(held, rule)
+    return list(zip(made.tolist(), np.repeat(np.arange(held.size), held).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("by", ["deal", "mixed"])
+@pytest.mark.parametrize(
+    ("counts", "l"), [([9, 9, 8, 7, 6, 5, 4], 3), ([28, 27, 25, 21, 19, 17, 13], 5), ([8] * 10, 4)]
+)
+def test_groups_of_l_different_values_tell_as_much_on_average(counts: list[int], l: int, by: str) -> None:
+    """The mean eigenvalue is the same however groups are made, so no plan tells more of all contrasts."""
+    plan, values = dealt(counts, l, by), len(counts)
+    assert np.bincount([group for group, _ in plan]).tolist() == [l] * (len(plan) // l)
+    assert len(set(plan)) == len(plan)
+    design = design_of(plan, [0] * (len(plan) // l))
+    *rest, whole = design.eigenvalues.ravel()
+    assert whole == pytest.approx(1)
+    assert sum(rest) + whole == pytest.approx(values / l)
+    mean = (values - l) / (l * (values - 1))
+    assert np.mean(rest) == pytest.approx(mean)
+    told = np.array(rest)[np.array(rest) > 1e-6]
+    assert len(told) < len(rest) or np.mean(1 / told - 1) / np.mean(1 - told) >= 1 / mean - 1e-9
+
+
+def test_without_a_relation_errors_are_as_the_eigenvalues_say() -> None:
+    """Along a contrast of eigenvalue e the variance is 1 / e - 1 by design, and 1 - e by `even`."""
+    plan = dealt([28, 27, 25, 21, 19, 17, 13], 5, "mixed")
+    design = design_of(plan, [0] * (len(plan) // 5))
+    told, vectors, scale = (part[0] for part in design.parts)
+    targets = vectors.T / scale
+    worth = targets / design.totals  # of a row, if its value were seen
+    group, value = np.array(plan).T
+    shared = np.array([np.bincount(group, each[value]) for each in worth]) / design.size
+    for weights, wanted in ((design.weights(targets), 1 / told - 1), (shared, 1 - told)):
+        off = weights[:, group] - worth[:, value]  # of a row whose number has a variance of 1
+        assert (off**2).sum(axis=1) == pytest.approx(wanted, abs=1e-9)

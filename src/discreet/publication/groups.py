@@ -122,7 +122,8 @@ class Extents:
     @cached_property
     def _labels(self) -> list[str | None]:
         if self.axis.levels is None:
-            return [None if only else text for only, text in zip(self.only_missing, self._texts(), strict=True)]
+            gone = self.only_missing.tolist()
+            return [None if only else text for only, text in zip(gone, self._texts(), strict=True)]
         labels = self.axis.levels.labels
         pairs = zip(self.only_missing, self.level, self.node, strict=True)
         return [None if only else labels[level][node] for only, level, node in pairs]
@@ -130,12 +131,16 @@ class Extents:
     def _texts(self) -> Iterator[str]:
         values = [json.dumps(text, ensure_ascii=False) for text in self._values]
         known = dict[tuple[bytes, bool], str]()  # many groups hold the same
+        met = dict[tuple[int, bool], str]()  # often as the same array, which is not read again
         for codes, missing in zip(self.sets, self.absent.tolist(), strict=True):
-            held = codes.tobytes(), missing
-            if held not in known:
-                named = [values[code] for code in codes.tolist()]
-                known[held] = f"[{', '.join([*named, 'null'] if missing else named)}]"
-            yield known[held]
+            text = met.get((id(codes), missing))
+            if text is None:
+                held = codes.tobytes(), missing
+                if held not in known:
+                    named = [values[code] for code in codes.tolist()]
+                    known[held] = f"[{', '.join([*named, 'null'] if missing else named)}]"
+                text = met[id(codes), missing] = known[held]
+            yield text
 
     @property
     def _values(self) -> list[str]:

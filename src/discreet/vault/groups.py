@@ -9,6 +9,7 @@ Claim: released_boxes_are_those_of_the_groups — a release shows the box and co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -80,8 +81,9 @@ class _Side:
             of, codes = unpacked_sets(list(number))
             self.domain, self.missing, code = ranked(store.values(at, kind), np.unique(codes))
             ranks = np.sort(of * code.size + code[codes]) % code.size
-            self.held = np.split(ranks.astype(np.int32), np.searchsorted(of, np.arange(1, len(number))))
-            texts = [held.tolist() for held in self.held]
+            held, ends = ranks.astype(np.int32), np.searchsorted(of, np.arange(len(number) + 1)).tolist()
+            self.held = [held[first:last] for first, last in pairwise(ends)]
+            texts = [each.tolist() for each in self.held]
             place = np.empty(len(number), np.int64)
             place[sorted(range(len(number)), key=texts.__getitem__)] = np.arange(len(number))
             self.keys = [place[self.set]]

@@ -16,14 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
 
+from discreet.audit.sequence.shown import Shown, shown_by
 from discreet.errors import ReleaseError
 from discreet.release import Release
-from discreet.release.layouts import layout_of
-from discreet.release.layouts.file import column, named
-from discreet.release.manifest import BoxColumn
-from discreet.release.relations import loaded
 
 Numbers = npt.NDArray[np.int64]
 Ranks = npt.NDArray[np.int32]
@@ -62,19 +58,9 @@ class Groups:
     counts: Counts
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What the files of one release show."""
-
-    boxes: pa.Table
-    counts: pa.Table
-    labels: pa.Table | None
-    sides: dict[str, BoxColumn]
-
-
 def read_groups(releases: Sequence[Release]) -> tuple[list[Groups], pa.Array]:
     """The groups of each release, and the sensitive values by their numbers. The releases have the same columns."""
-    shown = [_read(release) for release in releases]
+    shown = [shown_by(release) for release in releases]
     names = releases[0].promise.quasi
     ranges = [_ranks(name, shown) for name in names if shown[0].sides[name].label is None]
     sets = [_bits(name, shown) for name in names if shown[0].sides[name].label is not None]
@@ -131,23 +117,6 @@ def some(groups: Groups, chosen: Numbers) -> Groups:
     )
 
 
-def _read(release: Release) -> _Shown:
-    promise = release.promise
-    sides = promise.boxes or ()
-    names = [name for side in sides for name in side.columns]
-    tables = layout_of(promise).relations(promise)
-    with loaded(release) as engine:
-        shown = [column(name) for name in names]
-        group = exp.alias_(column(promise.group), "group", quoted=True)
-        boxes = engine.run(exp.select(group, *shown).distinct().from_(tables["qit"].subquery("rows")).order_by("1"))
-        counts = engine.run(tables["st"])
-        labelled = any(side.label is not None for side in sides)
-        labels = engine.run(exp.select("*").from_(named("labels file"))) if labelled else None
-    if len(boxes) != promise.groups or len(boxes) != len(boxes["group"].unique()):
-        raise ReleaseError(f"`{release.path}` shows several boxes of one group", hint="check it with `discreet verify`")
-    return _Shown(boxes.rename_columns(["group", *names]), counts, labels, {side.name: side for side in sides})
-
-
 def _side_by_side(columns: Sequence[npt.NDArray[Any]], none: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """One table of several columns, or tables; or of `none`."""
     return np.ascontiguousarray(np.column_stack([none, *columns]), none.dtype)
@@ -164,7 +133,7 @@ def together(columns: Sequence[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
     return pc.add(rows, 0.0) if pa.types.is_floating(rows.type) else rows  # there is only one zero
 
 
-def _ranks(name: str, shown: Sequence[_Shown]) -> list[tuple[Ranks, Ranks, Flags]]:
+def _ranks(name: str, shown: Sequence[Shown]) -> list[tuple[Ranks, Ranks, Flags]]:
     """The ends of all boxes of each release in one range, and where a value may be missing."""
     sides = [of.sides[name] for of in shown]
     ends = [of.boxes[end] for of, side in zip(shown, sides, strict=True) for end in (side.low, side.high)]
@@ -186,23 +155,25 @@ def _ranks(name: str, shown: Sequence[_Shown]) -> list[tuple[Ranks, Ranks, Flags
     return found
 
 
-def _bits(name: str, shown: Sequence[_Shown]) -> list[npt.NDArray[np.uint64]]:
+def _bits(name: str, shown: Sequence[Shown]) -> list[npt.NDArray[np.uint64]]:
     """The sets of all boxes of each release in one column."""
     mine = [of.labels.filter(pc.equal(of.labels["column"], name)) for of in shown if of.labels is not None]
     known = together([labels["value"] for labels in mine], name).unique().drop_null()
     missing = len(known)
     found = []
     for of, labels in zip(shown, mine, strict=True):
-        texts = labels["label"].unique()
+        coded = labels["label"].dictionary_encode(null_encoding="encode").combine_chunks()
+        texts = coded.dictionary
         sets = np.zeros((len(texts) + 1, missing // 64 + 1), np.uint64)
-        at = whole(pc.index_in(labels["label"], value_set=texts))
+        at = whole(coded.indices)
         code = whole(pc.fill_null(pc.index_in(labels["value"], value_set=known), missing))
         np.bitwise_or.at(sets, (at, code >> 6), np.uint64(1) << (code & 63).astype(np.uint64))
         sets[-1, missing >> 6] = np.uint64(1 << (missing & 63))  # no label: the value is missing
         label = of.boxes[of.sides[name].label]
-        if label.null_count + pc.sum(pc.is_in(label, value_set=texts.drop_null())).as_py() != len(label):
+        place = pc.index_in(label, value_set=texts.drop_null())
+        if place.null_count != label.null_count:
             raise ReleaseError(f"a label of `{name}` is not explained", hint="check it with `discreet verify`")
-        found.append(sets[whole(pc.fill_null(pc.index_in(label, value_set=texts.drop_null()), len(texts)))])
+        found.append(sets[whole(pc.fill_null(place, len(texts)))])
     return found
 
 

@@ -12,15 +12,22 @@ from sqlglot import exp
 from discreet.engines import connect
 from discreet.release.manifest import Resource
 
+CODED = {"PLAIN_DICTIONARY", "RLE_DICTIONARY"}
 AT_ONCE = 1 << 17  # rows that are looked at together: their columns stay in the processor's caches
 
 
-def batches(folder: Path, resource: Resource, wanted: Collection[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a table in their order, with the columns that are wanted of it."""
+def batches(
+    folder: Path, resource: Resource, wanted: Collection[str], *, coded: Collection[str] = ()
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a table in their order, with the columns that are wanted of it.
+
+    Texts among the `coded` ones may come as codes of different texts, where that is how a Parquet file has them.
+    """
     if resource.format == "parquet":
         columns = [name for name in resource.kinds() if name in wanted]
         for path in resource.paths:
-            with pq.ParquetFile(folder / path) as file:
+            about = pq.read_metadata(folder / path)
+            with pq.ParquetFile(folder / path, metadata=about, read_dictionary=_coded(about, coded)) as file:
                 yield from file.iter_batches(batch_size=AT_ONCE, columns=columns, use_threads=False)
         return
     engine = connect()
@@ -29,6 +36,20 @@ def batches(folder: Path, resource: Resource, wanted: Collection[str]) -> Iterat
         yield from engine.run(exp.select("*").from_("file")).to_batches()
     finally:
         engine.close()
+
+
+def _coded(about: pq.FileMetaData, wanted: Collection[str]) -> list[str]:
+    """The columns of texts among those wanted that a file has as codes, all of it."""
+    if not wanted or not about.num_rows:
+        return []
+    schema, parts = about.schema.to_arrow_schema(), range(about.num_row_groups)
+    return [
+        field.name
+        for at, field in enumerate(schema)
+        if field.name in wanted
+        and pa.types.is_string(field.type)
+        and all(CODED & set(about.row_group(part).column(at).encodings) for part in parts)
+    ]
 
 
 def beside(files: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:

@@ -28,7 +28,7 @@ from discreet.release.relations import load_file
 from discreet.release.verify.batches import batches
 from discreet.release.verify.batches import beside as side_by_side
 from discreet.release.verify.blocks import same_sizes
-from discreet.release.verify.boxes import SHOWN
+from discreet.release.verify.boxes import SHOWN, TOLD
 from discreet.release.verify.check import Check, check
 from discreet.release.verify.counted import PROMISES, Known, count, counted, counted_in_slices
 from discreet.release.verify.figures import figures
@@ -61,6 +61,8 @@ def contents(folder: Path, manifest: Manifest, spark: Any = None, memory_limit: 
                 if manifest.discreet.boxes:
                     shown = pa.Table.from_batches(kept.shown) if kept and kept.shown else exp.select("*").from_("qit")
                     engine.load(SHOWN, shown, keep=False)
+                    if kept and kept.told and in_order:
+                        engine.load(TOLD, pa.Table.from_batches(kept.told), keep=False)
                 yield from _groups(engine, folder, manifest, kept if in_order else None, memory_limit)
                 yield from _rows(engine, manifest.discreet, kept if in_order else None)
                 yield from people(engine, manifest.discreet)
@@ -203,7 +205,8 @@ def _order(folder: Path, manifest: Manifest, kept: Kept | None) -> str | None:
     for files, columns, strict in orders:
         resources = [manifest.resource(name) for name in files]
         wanted = {*columns, *(kept.wanted(columns) if kept is not None else ())}
-        rows = side_by_side([batches(folder, resource, wanted) for resource in resources])
+        coded = {*(kept.boxes if kept is not None else ())} - {*columns}
+        rows = side_by_side([batches(folder, resource, wanted, coded=coded) for resource in resources])
         if kept is not None and all(
             each.format == "parquet" for each in manifest.resources
         ):  # else runs would speak for some files

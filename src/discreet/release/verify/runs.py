@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.release.layouts.generalization import LABELS
 from discreet.release.manifest import Promise
 from discreet.values.buffers import array, flags, is_number, numbers
 
@@ -27,8 +28,8 @@ LARGE = 2**62  # keys of a group and a value, which are one number, stay below i
 class Kept:
     """The group, the value and the count of every row that was read, as far as a file has them, in the order of files.
 
-    And of boxes one row for each run of rows that show the same; and of each file in the order of row numbers whether
-    these begin and end as they must: as they ascend, those between do, too.
+    And of boxes one row for each run of rows that show the same, and what is told of their labels; and of each file in
+    the order of row numbers whether these begin and end as they must: as they ascend, those between do, too.
     """
 
     group: str
@@ -37,6 +38,7 @@ class Kept:
     boxes: tuple[str, ...] = ()
     files: list[tuple[bool, list[pa.RecordBatch]]] = field(default_factory=list)
     shown: list[pa.RecordBatch] = field(default_factory=list)
+    told: list[pa.RecordBatch] = field(default_factory=list)
     numbered: dict[str, bool] = field(default_factory=dict)
 
     def _is_rows(self, columns: Sequence[str]) -> bool:
@@ -56,6 +58,8 @@ class Kept:
         for batch in rows:
             if self._is_rows(columns):
                 kept.append(batch.select([name for name in self.names if name in batch.schema.names]))
+            if self.boxes and columns == LABELS:
+                self.told.append(batch)
             if self.boxes and {*self.boxes, self.group} <= set(batch.schema.names):
                 self._show(batch.select([*self.boxes, self.group]))
             if columns == (self.row,) and len(batch):
@@ -68,12 +72,25 @@ class Kept:
 
     def _show(self, boxes: pa.RecordBatch) -> None:
         """Keep the first row of every run, of one that began in the batch before only that."""
-        starts = _starts(*boxes.columns)
+        starts = _starts(*(_codes(column) for column in boxes.columns))
         if self.shown and len(boxes):
-            seam = pa.Table.from_batches([self.shown[-1].slice(len(self.shown[-1]) - 1), boxes.slice(0, 1)])
+            first = _in_full(boxes.slice(0, 1))
+            seam = pa.Table.from_batches([self.shown[-1].slice(len(self.shown[-1]) - 1), first])
             starts = starts[len(_starts(*(column.combine_chunks() for column in seam.columns))) == 1 :]
         if starts.size:
-            self.shown.append(boxes.take(array(starts)))
+            self.shown.append(_in_full(boxes.take(array(starts))))
+
+
+def _codes(column: pa.Array) -> pa.Array:
+    """What tells runs of texts apart: where a text has two codes there is a run too many, which does no harm."""
+    return column.indices if pa.types.is_dictionary(column.type) else column
+
+
+def _in_full(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows, with texts and not their codes."""
+    coded = [pa.types.is_dictionary(column.type) for column in rows.columns]
+    columns = [column.dictionary_decode() if each else column for each, column in zip(coded, rows.columns, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, rows.schema.names)
 
 
 def kept_of(promise: Promise) -> Kept:
