@@ -69,7 +69,9 @@ def test_a_note_says_by_what_people_were_recognised(tmp_path):
     [found] = discreet.attack(first, "composition", truth=table, others=[same, fewer, other])
     fewer_, other_ = (note for note in found.notes if "recognised" in note)
     assert fewer_ == "in `fewer`, people were recognised by `sex`, `town`: it does not show `age`"
-    assert other_.startswith("in `other`, people were recognised by `town`: it does not show `age`, `sex`, and of `job`")
+    assert other_.startswith(
+        "in `other`, people were recognised by `town`: it does not show `age`, `sex`, and of `job`"
+    )
     [found] = discreet.attack(fewer, "composition", truth=table, others=[first])
     [note] = [note for note in found.notes if "recognised" in note]
     assert note == "in `first`, people were recognised by `sex`, `town`: of `age` there this attacker knows nothing"
