@@ -31,7 +31,8 @@ from discreet.values.columns import is_ordered
 from discreet.values.random import RandomSource
 from measure import seconds, verdict
 
-METHODS = {"deal": ("deal", {}), "local, fitted": ("local", {"cuts": "fitted"}), "blind": ("local", {})}
+FITTED = "local, fitted"
+METHODS = {"deal": ("deal", {}), FITTED: ("local", {"cuts": "fitted"}), "blind": ("local", {})}
 LOOKING = {"cluster": {}, "mondrian": {}, "topdown": {}, "full_domain": {"suppression": 0.05}}
 ADULT = ["age", "workclass", "education", "marital_status", "race", "sex", "native_country", "occupation"]
 QUERIES, DIMENSIONS, SELECTIVITY = 500, 3, 0.05
@@ -58,7 +59,8 @@ def error(quasi, sensitive, groups, chance):
     return np.mean(errors)
 
 
-def census(folder: Path) -> None:
+def census(folder: Path, *, errors: bool = True) -> None:
+    """Print how many people are certain; and the errors of answers, if these are wanted."""
     for name in ("occ100k", "sal500k"):
         table = pq.read_table(folder / f"{name}.parquet")
         table = table.take(np.random.default_rng(1).permutation(len(table))[:100_000])
@@ -70,11 +72,14 @@ def census(folder: Path) -> None:
         for l in (2, 3, 4, 6, 10):
             promise, told = Guarantee.of({"l": l}, None, None), []
             for title, (partition, options) in METHODS.items():
+                if not errors and title != FITTED:
+                    continue
                 chosen = PARTITIONS[partition]
                 seen = quasi if chosen.sees == "codes" else []
                 groups = chosen.assign(seen, sensitive, promise, RandomSource(1), options)
-                told.append(f"{title} {error(quasi, sensitive, groups, np.random.default_rng(2006)):7.2%}")
-                if title == "local, fitted":
+                if errors:
+                    told.append(f"{title} {error(quasi, sensitive, groups, np.random.default_rng(2006)):7.2%}")
+                if title == FITTED:
                     entries = Histograms.of(groups, sensitive)
                     known = find("local", quasi, groups, (entries.groups, entries.values, entries.counts), {"l": l})
                     certain, right = known >= 0, np.count_nonzero(known == sensitive)
@@ -82,9 +87,13 @@ def census(folder: Path) -> None:
             entries = Histograms.of(groups, sensitive)
             shown = entries.groups, entries.values, entries.counts
             boxed = find("mondrian", quasi, groups, shown, {"l": l}, lines(encoded))
-            told.append(f"mondrian, fitted: certain {np.count_nonzero(boxed >= 0):,}")
-            people, named = np.count_nonzero(certain), np.count_nonzero(certain & alone)
-            print(f"  l = {l:2}  certain {people:5,}, unique {named:4,}, right {right:5,}   error: {',  '.join(told)}")
+            named, true = np.count_nonzero(boxed >= 0), np.count_nonzero(boxed == sensitive)
+            print(
+                f"  l = {l:2}  local: certain {np.count_nonzero(certain):5,}, unique"
+                f" {np.count_nonzero(certain & alone):4,}, right {right:5,}   mondrian: certain {named:5,}, right"
+                f" {true:5,}{'   error: ' if told else ''}{',  '.join(told)}",
+                flush=True,
+            )
 
 
 def boxes(folder: Path) -> None:

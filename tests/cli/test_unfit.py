@@ -103,6 +103,55 @@ def test_a_file_in_the_way_is_told_before_the_work(run, desk, monkeypatch):
     assert "nothing can be written into `mine.csv`" in err
 
 
+def test_a_report_without_a_place_goes_into_a_folder_beside_the_release(run, desk, monkeypatch):
+    monkeypatch.chdir(desk)
+    status, out, err = run("report", "release")
+    assert (status, err) == (0, "the report is in release-report\n")
+    names = sorted(path.name for path in (desk / "release-report").iterdir())
+    assert names == ["report.public.html", "report.public.json", "report.public.memo.html"]
+    assert all(f"release-report/{name}: may be handed out" in out for name in names)
+    before = (desk / "release-report" / "report.public.html").stat()
+    status, out, err = run("report", "release/", "--recipient", "somebody else")
+    assert (status, out) == (1, "")
+    assert "`release-report` is there already, and nothing in it is written over" in err
+    assert (desk / "release-report" / "report.public.html").stat() == before
+    assert discreet.verify(desk / "release").ok
+    monkeypatch.chdir(desk / "strangers")
+    status, _, err = run("report", ".")
+    assert (status, err) == (0, f"the report is in {desk / 'strangers-report'}\n")
+    for name in ("release-report", "strangers-report"):
+        shutil.rmtree(desk / name)
+
+
+def test_the_steward_is_told_that_a_report_has_private_pages(run, desk, monkeypatch):
+    monkeypatch.chdir(desk)
+    status, _, err = run("report", "release", "--population", "100000")
+    shutil.rmtree(desk / "release-report")
+    assert status == 0
+    assert err == "the report is in release-report; what is private in it is for the steward alone\n"
+
+
+def test_a_place_without_a_release_has_no_risks(run, desk, monkeypatch):
+    monkeypatch.chdir(desk)
+    status, _, err = run("audit", "nowhere", "--risks")
+    assert status == 1
+    assert err == "error: there is no `nowhere`\nHint: name the folder of a release, or the file of a table\n"
+    status, _, err = run("audit", "mine.csv", "--risks")
+    assert status == 1
+    assert "which columns an outsider may know is not said" in err
+
+
+def test_an_attack_says_that_the_population_is_too_small(run, desk, monkeypatch):
+    monkeypatch.chdir(desk)
+    asked = ("audit", "release", "--attack", "population", "--truth", "mine.csv", "--population")
+    status, out, _ = run(*asked, "few.csv")
+    assert status == 0
+    assert "the population has 100 people, fewer than the 300 of the release" in out
+    status, out, _ = run(*asked, "register.csv")
+    assert status == 0
+    assert "fewer than" not in out
+
+
 def test_a_report_on_a_broken_release_may_not_be_handed_out(run, desk, monkeypatch, tmp_path):
     monkeypatch.chdir(desk)
     status, out, err = run("report", "broken", "--to", tmp_path)

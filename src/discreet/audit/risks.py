@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from discreet.audit.enclosed import Shown, enclosing, read_shown
 from discreet.audit.files import numbers, read_tables
 from discreet.audit.metrics.truth import read_truth
+from discreet.engines import Address
 from discreet.errors import InputError
 from discreet.release import Release, open_release
 from discreet.release.harmless import harmless_values
@@ -66,10 +67,12 @@ def risks(
     a sample of is a number of people, or a table of them with the same quasi-identifiers.
     """
     names = (quasi,) if isinstance(quasi, str) else tuple(quasi)
-    if isinstance(source, Release) or _is_folder(source):
+    if isinstance(source, Release) or _is_release(source):
         if names or sensitive is not None:
             raise InputError("a release says itself which columns it shows", hint="leave `quasi` and `sensitive` out")
         return of_release(source if isinstance(source, Release) else open_release(source), population)
+    if isinstance(source, str | Path) and not Path(source).exists():
+        raise InputError(f"there is no `{source}`", hint="name the folder of a release, or the file of a table")
     if not names:
         raise InputError("which columns an outsider may know is not said", hint='name them: quasi=["age", "sex"]')
     table = read_truth(source, (*names, *([] if sensitive is None else [sensitive])), "table")
@@ -210,5 +213,8 @@ def _same(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
         ) from None
 
 
-def _is_folder(source: Any) -> bool:
-    return isinstance(source, str | Path) and (Path(source).is_dir() or Path(source, NAME).exists())
+def _is_release(source: Any) -> bool:
+    """Whether it is the folder of a release, or the URL of one in a database."""
+    if not isinstance(source, str | Path):
+        return False
+    return Address.of(source, None) is not None or Path(source).is_dir() or Path(source, NAME).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,13 @@ STEPS = 60  # of a report, about: what models and attacks say of themselves
 
 def report(
     release: Annotated[Path, typer.Argument(help="The folder of a release.")],
-    to: Annotated[Path, typer.Option(help="A folder, or a file like report.html whose name the others share.")],
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder, or a file like report.html whose name the others share.",
+            show_default="a new folder beside the release, RELEASE-report",
+        ),
+    ] = None,
     truth: Annotated[
         Path | None, typer.Option(help="The private table, .csv or .parquet: for the steward's report alone.")
     ] = None,
@@ -46,7 +53,7 @@ def report(
 
     What takes the private table goes into files of its own. Exit status 4 if the release does not verify.
 
-    Example: discreet report releases/2026-11 --to reports/2026-11
+    Example: discreet report releases/2026-11
 
     Example: discreet report releases/2026-11 --truth patients.csv --recipient "the city" --to reports/2026-11
     """
@@ -70,6 +77,9 @@ def report(
             sweep=sweep,
             progress=step,
         )
+    if to is None:
+        private = "" if found.private is None else "; what is private in it is for the steward alone"
+        print(f"the report is in {found.files[0].parent}{private}", file=sys.stderr)
     if json:
         show.as_json({"release": release, "verified": found.verified, "files": [str(path) for path in found.files]})
     else:

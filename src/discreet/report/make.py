@@ -53,7 +53,7 @@ class Written:
 def report(
     release: Release | str | Path,
     *,
-    to: str | Path,
+    to: str | Path | None = None,
     truth: Any = None,
     population: Any = None,
     public: Any = None,
@@ -66,14 +66,15 @@ def report(
 ) -> Written:
     """Write what is known of a release: as HTML, as JSON with every figure, and as a memo of one page.
 
-    `to` is a folder, or a file like `report.html` whose name the others share. Each is written for the public; and with
+    `to` is a folder, or a file like `report.html` whose name the others share; without it, a new folder beside the
+    release that is called as the release, with `-report` behind it. Each is written for the public; and with
     the `truth` (the private table, a file or a frame), a `population` (a table of it, or its number of people), a
     `holdout` of people who were not in the table, or a `sweep` (`discreet.comparison.sweep`), also for the steward.
     `public` is a public table that people may be linked with, `others` are releases about the same people. The highest
     risk is held against the `threshold`. `progress` is told each step as it starts.
     """
     folder = release.path if isinstance(release, Release) else Path(release)
-    place = _place(Path(to), folder)
+    place = _place(_beside(folder) if to is None else Path(to), folder)
     _check(recipient, threshold)
     progress("verifying")
     subject = Subject.of(folder)
@@ -113,6 +114,18 @@ def _learnt(release: Release, people: int | pa.Table | None) -> pa.Table | None:
     """The population as an attacker learns from it: only where it has the sensitive column."""
     whole = isinstance(people, pa.Table) and people.column_names == [*release.promise.columns]
     return people if whole else None
+
+
+def _beside(release: Path) -> Path:
+    """The folder of a report for which none was named; raise if there is one already."""
+    at = release.resolve()
+    to = (release.parent if release.name == at.name else at.parent) / f"{at.name}-report"
+    if to.exists() or to.is_symlink():
+        raise InputError(
+            f"`{to}` is there already, and nothing in it is written over",
+            hint="say with `--to` (`to=`) where the report goes",
+        )
+    return to
 
 
 def _place(to: Path, release: Path) -> Path:

@@ -91,6 +91,7 @@ class Given:
     `within`      how near a guess of a number must be to count as right, as a share of it
     `groups`      of everybody of the truth the group, counted from 0 in the order of the release's numbers: the learner
                   and who knows the population have recognised the person's row among those that look the same
+    `register`    how many people the population's table has, before any of the truth were taken out
     `kept`        what several attacks need, so that it is computed once
     """
 
@@ -103,6 +104,7 @@ class Given:
     exclude: int = 1
     within: float = 0.05
     groups: npt.NDArray[np.int64] | None = None
+    register: int | None = None
     kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
@@ -126,6 +128,7 @@ class Given:
         private = None if truth is None else _people(truth, columns, "truth", texts)
         outside = None if holdout is None else _alike(_people(holdout, columns, "holdout", texts), private, "holdout")
         others_of = None if population is None else _people(population, columns, "population", texts)
+        register = None if others_of is None else len(others_of)
         if others_of is not None and private is not None:
             others_of = _apart(_alike(others_of, private, "population"), private)
         return cls(
@@ -135,6 +138,7 @@ class Given:
             None if public is None else _people(public, None, "public table", texts),
             None,
             tuple(each if isinstance(each, Release) else open_release(each) for each in others),
+            register=register,
             **more,
         )
 

@@ -1,8 +1,9 @@
 """Composition: who holds several releases of the same people keeps the values that all of them leave for a person.
 
-The attacker finds a person's groups in each release by the quasi-identifiers that all of them show, and guesses the
-value that is likeliest by Bayes' rule: the product of its shares in these groups, over its share among all people
-(`composition/candidates.py`), scaled so that every group is expected to hold what it does (`composition/jointly.py`).
+The attacker knows of people the quasi-identifiers that the attacked release shows, finds a person's groups in each
+release by those of them that it shows (`composition/known.py`), and guesses the value that is likeliest by Bayes' rule:
+the product of its shares in these groups, over its share among all people (`composition/candidates.py`), scaled so that
+every group is expected to hold what it does (`composition/jointly.py`).
 Each release may keep its promise, and the value be known all the same. Other releases that are hardly of the same
 people are noticed from the files, and a note says so. The blind guesser holds the attacked release alone.
 
@@ -25,7 +26,7 @@ from discreet.audit.belongs import LEAST, in_common
 from discreet.audit.composition.candidates import MANY, Candidates, Composition
 from discreet.audit.composition.comparable import shared, shows_rows
 from discreet.audit.composition.jointly import jointly
-from discreet.audit.composition.people import recognise
+from discreet.audit.composition.known import known_columns, recognise_known
 from discreet.audit.guessing.guesses import Flags, Floats, Guesses, Ints, may_guess
 from discreet.audit.guessing.scored import scored
 from discreet.errors import InputError
@@ -57,8 +58,9 @@ class Composer:
         if not given.others:
             raise InputError("no other release of the same people was given", hint="name one with --other")
         progress("intersecting")
+        notes = _told(release, given.others)
         found = _likeliest([release, *given.others], people)
-        return replace(found, notes=_strangers(release, given.others), details={"releases": 1 + len(given.others)})
+        return replace(found, notes=notes, details={"releases": 1 + len(given.others)})
 
     def blind(self, release: Release, people: pa.Table, given: Given) -> Guesses:
         """The likeliest value of the groups in which a person may be, by the attacked release alone."""
@@ -69,21 +71,46 @@ class Composer:
         return scored(self, release, given, progress=progress)
 
 
-def _strangers(release: Release, others: Sequence[Release]) -> tuple[str, ...]:
-    """What is to be said of releases that are hardly of the same people; raise if none of them can be."""
-    quasi = shared([release, *others])
-    shares = [in_common(release, each, quasi) for each in others]
+def _told(release: Release, others: Sequence[Release]) -> tuple[str, ...]:
+    """What is to be said of releases with other columns, and of those that are hardly of the same people.
+
+    Raise if none of them can be.
+    """
+    columns = [shared([release, each]) for each in others]
+    shares = [in_common(release, each, by) for each, by in zip(others, columns, strict=True)]
     if not any(shares):
         raise InputError(
             "nobody of the release is in any of the others, by quasi-identifiers and values: they are of other people",
             hint="name releases of the same people with --other",
         )
-    return tuple(
+    strangers = (
         f"`{each.path.name}` accounts for {share:.1%} of the release: as far as it is of other people, it tells nothing"
         " of these, and that says nothing of what a release of the same people would tell"
         for each, share in zip(others, shares, strict=True)
         if share < LEAST
     )
+    told = (_recognised(release, each) for each in others)
+    return (*(note for note in told if note), *strangers)
+
+
+def _recognised(release: Release, other: Release) -> str:
+    """By which columns people were recognised in another release, if it has not just those of the attacked one."""
+    by, name = known_columns(release, other), other.path.name
+    mine, theirs = release.promise.quasi, other.promise.quasi
+    lacking = [column for column in mine if column not in theirs]
+    beyond = [column for column in theirs if column not in mine]
+    if not lacking and not beyond:
+        return ""
+    note = f"in `{name}`, people were recognised by {_listed(by)}"
+    if lacking:
+        note += f": it does not show {_listed(lacking)}"
+    if beyond:
+        note += f"{', and' if lacking else ':'} of {_listed(beyond)} there this attacker knows nothing"
+    return note
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _likeliest(releases: Sequence[Release], people: pa.Table) -> Guesses:
@@ -92,12 +119,7 @@ def _likeliest(releases: Sequence[Release], people: pa.Table) -> Guesses:
     Of whom the releases together leave nothing, they are not all about the person: the first one alone is asked. Who is
     in no release is taken to hold the most frequent value.
     """
-    quasi, sensitive = shared(releases), releases[0].promise.sensitive_column
-    nobody = pa.nulls(len(people))
-    found = recognise(releases, quasi, people.select([*quasi]).append_column(sensitive, nobody))
-    if found.truth is None:
-        raise InputError("nobody was named", hint="name the people to attack")
-    of_person, _ = found.truth
+    found = recognise_known(releases, people)
     missing = any((of.held.values == len(found.values.domain)).any() for of in found.shown)
     values = found.values.decode(np.arange(len(found.values.domain) + missing))
     search = Composition(found.shown, found.values.size)
@@ -113,10 +135,11 @@ def _likeliest(releases: Sequence[Release], people: pa.Table) -> Guesses:
     # a guess for each kind, and a last one for those of whom nothing is left
     ends = np.cumsum(np.bincount(best.kind, minlength=kinds.size))
     starts = np.concatenate([[0], ends, [best.kind.size + 1]]).astype(np.int64)
-    place = np.full(len(found.kinds), kinds.size)
+    there = found.shown[0].present
+    place = np.full(there.size, kinds.size)
     place[kinds] = np.where(best.top > 0, np.arange(kinds.size), kinds.size)
     sure, codes = np.append(best.top, search.base[frequent]), np.append(best.values, frequent)
-    return Guesses(values, place[of_person], starts, codes, sure, found.shown[0].present[of_person])
+    return Guesses(values, place[found.of_person], starts, codes, sure, there[found.of_person])
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,7 @@ from discreet.audit.metrics.truth import places
 from discreet.audit.places.shown import Shown, shown, why_not
 from discreet.errors import InputError
 from discreet.release import Release
+from discreet.release.layouts import layout_of
 from discreet.values.coded import Coded
 
 FOLDS = 3
@@ -69,11 +70,21 @@ class Population:
 
     def run(self, release: Release, given: Given, *, progress: Progress = silent) -> Success:
         if given.population is not None:
-            return scored(self, release, given, progress=progress)
+            found = scored(self, release, given, progress=progress)
+            return replace(found, notes=(*found.notes, *_fewer(release, given)))
         truth = given.scores()
         known = given.once("shown", lambda: shown(release))
         fold = _folds(known, truth, given.groups, places(truth[release.promise.sensitive_column], known.view.values))
         return scored(_InTurns(self, truth, fold), release, given, progress=progress)
+
+
+def _fewer(release: Release, given: Given) -> tuple[str, ...]:
+    """What is to be said of a population that has fewer people than the release."""
+    people = release.promise.people or layout_of(release.promise).tally(release.promise).people
+    if given.register is None or given.register >= people:
+        return ()
+    told = f"the population has {given.register:,} people, fewer than the {people:,} of the release"
+    return (f"{told}: the table is no part of it, and who learned of more people may be right more often",)
 
 
 @dataclass(frozen=True, eq=False)

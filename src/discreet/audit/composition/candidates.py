@@ -27,6 +27,7 @@ import numba as nb
 import numpy as np
 
 from discreet.audit.composition.people import Floats, Shown
+from discreet.audit.composition.pools import Listed, Pools, fingerprints, hand_back, joined, kinds_weights, listed, mix
 from discreet.audit.sequence.groups import Numbers
 
 MANY = 20_000_000  # candidates that are held at once
@@ -92,9 +93,13 @@ class Composition:
     """Several releases, and the search for what is left of them."""
 
     def __init__(self, shown: Sequence[Shown], values: int) -> None:
-        self.groups, self.places = _groups(shown), _all_places(shown)
+        self.groups = _groups(shown)
         counts = np.bincount(self.groups.values, weights=self.groups.counts, minlength=values)
         self.base = counts / counts.sum()
+        self.places, self.pools = _all_places(shown, self.groups)
+        self.real = self.groups  # those that the releases show; pools come after them
+        if self.pools.groups.size:
+            self.groups = _with_pools(self.groups, self.pools)
         self.places = _by_twin(self.places, self.groups.twins)
 
     def bundles(self, asked: Numbers) -> Bundles:
@@ -133,6 +138,21 @@ class Composition:
 
         return Candidates(starts, *map(np.concatenate, zip(*in_parts(kinds.size, some), strict=True)))
 
+    def weighed(self, weights: Floats) -> Groups:
+        """The groups with other weights in the place of their counts, and the pools mixed by these."""
+        if not self.pools.groups.size:
+            return self.groups._replace(counts=weights)
+        mixed = mix(self.pools, self.real.starts, self.real.sizes, weights)
+        return self.groups._replace(counts=np.concatenate([weights, mixed]))
+
+    def handed_back(self, groups: Groups, expected: Floats) -> Floats:
+        """How many people are expected to hold each entry of the groups that releases show, with those of pools."""
+        if not self.pools.groups.size:
+            return expected
+        own, pooled = np.split(expected, [self.real.counts.size])
+        weights = groups.counts[: own.size].astype(np.float64)
+        return own + hand_back(self.pools, self.real.starts, self.real.sizes, weights, pooled)
+
 
 def in_parts(size: int, act: Callable[[slice], Found]) -> list[Found]:
     """What an act comes to for each of as many stretches of so many things as there are threads, in their order."""
@@ -154,11 +174,14 @@ def _groups(shown: Sequence[Shown]) -> Groups:
     That is seen by fingerprints of 64 bits: sums of random numbers, one for each kind and each value.
     """
     starts, values, counts, sizes, prints = [np.zeros(1, np.int64)], [], [], [], []
-    kinds = shown[0].places.starts.size - 1
     most = max(int(of.held.values.max(initial=0)) for of in shown) + 1
     chance = np.random.default_rng(1)  # of no secret
-    of_kind, of_value = (chance.integers(0, 2**63, size, np.int64).view(np.uint64) for size in (kinds, most))
+    of_value = chance.integers(0, 2**63, most, np.int64).view(np.uint64)
+    of_kinds = {}  # looks of other columns are others
     for of in shown:
+        kinds = of.places.starts.size - 1
+        if of.by not in of_kinds:
+            of_kinds[of.by] = chance.integers(0, 2**63, kinds, np.int64).view(np.uint64)
         groups = of.held.starts.size - 1
         at = np.repeat(np.arange(groups), np.diff(of.held.starts))
         starts.append(of.held.starts[1:].astype(np.int64) + starts[-1][-1])
@@ -169,7 +192,7 @@ def _groups(shown: Sequence[Shown]) -> Groups:
         np.add.at(mark, at, of_value[of.held.values] * of.held.counts.astype(np.uint64))
         kind = np.repeat(np.arange(kinds), np.diff(of.places.starts))
         if of.whole:
-            np.add.at(mark, of.places.groups, of_kind[kind] * of.places.rows.astype(np.uint64))
+            np.add.at(mark, of.places.groups, of_kinds[of.by][kind] * of.places.rows.astype(np.uint64))
         else:  # nobody can tell who is in it
             mark = chance.integers(0, 2**63, groups, np.int64).view(np.uint64)
         prints.append(mark)
@@ -178,13 +201,31 @@ def _groups(shown: Sequence[Shown]) -> Groups:
     return Groups(flat[0], flat[1], flat[2], flat[3], first[same])
 
 
-def _all_places(shown: Sequence[Shown]) -> AllPlaces:
-    entries = np.cumsum([0, *(of.places.groups.size for of in shown)])
-    groups = np.cumsum([0, *(of.held.starts.size - 1 for of in shown)])
-    return AllPlaces(
-        np.stack([of.places.starts + at for of, at in zip(shown, entries, strict=False)]),
-        np.concatenate([of.places.groups + at for of, at in zip(shown, groups, strict=False)]),
-        np.concatenate([of.places.rows for of in shown]),
+def _all_places(shown: Sequence[Shown], groups: Groups) -> tuple[AllPlaces, Pools]:
+    """Where the kinds are in every release, and the pools of kinds that are told apart only elsewhere."""
+    parts: list[Listed] = []
+    weights, pools, first = kinds_weights(shown), groups.sizes.size, 0
+    for of in shown:
+        parts.append(listed(of, weights, first, pools))
+        pools += parts[-1].pool_starts.size - 1
+        first += of.held.starts.size - 1
+    entries = np.cumsum([0, *(part.groups.size for part in parts)])
+    places = AllPlaces(
+        np.stack([part.starts + at for part, at in zip(parts, entries, strict=False)]),
+        np.concatenate([part.groups for part in parts]),
+        np.concatenate([part.rows for part in parts]),
+    )
+    return places, joined(parts, [of.whole for of in shown], groups.starts, groups.values)
+
+
+def _with_pools(groups: Groups, pools: Pools) -> Groups:
+    """The pools after all groups, each of the size 1, since it holds shares."""
+    return Groups(
+        np.concatenate([groups.starts, groups.starts[-1] + pools.entries[1:]]),
+        np.concatenate([groups.values, pools.values]),
+        np.concatenate([groups.counts, mix(pools, groups.starts, groups.sizes, groups.counts)]),
+        np.concatenate([groups.sizes, np.ones(pools.whole.size, np.int64)]),
+        np.concatenate([groups.twins, fingerprints(pools, groups.twins)]),
     )
 
 

@@ -14,7 +14,15 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.audit.composition.candidates import Candidates, Composition, in_parts, nothing_new, room, shares_of
+from discreet.audit.composition.candidates import (
+    Candidates,
+    Composition,
+    Groups,
+    in_parts,
+    nothing_new,
+    room,
+    shares_of,
+)
 from discreet.audit.composition.people import Floats
 from discreet.audit.sequence.groups import Numbers
 
@@ -24,35 +32,29 @@ NEAR = 0.01  # people, in the group that fits worst
 
 def jointly(search: Composition, kinds: Numbers, *, turns: int = TURNS) -> Candidates:
     """What is left of all kinds of people, weighted so that groups hold what they do."""
-    counts = search.groups.counts.astype(np.float64)
+    counts = search.real.counts.astype(np.float64)
     distinct = search.count(kinds)
-    weights = counts.copy()
-    left = _left(search, kinds, distinct, weights)
+    weights, groups = counts.copy(), search.weighed(counts)
+    left = search.left(kinds, distinct, groups)
     for _ in range(turns):
-        expected = _expected(search, kinds, left, weights)
+        expected = _expected(search, kinds, left, groups)
         held = expected > 0
         if np.abs(expected - counts)[held].max(initial=0) < NEAR:
             break
         missed = np.divide(counts, expected, out=np.ones_like(counts), where=held)
         weights = weights * missed ** (1 / search.places.starts.shape[0])
-        left = _left(search, kinds, distinct, weights)
+        groups = search.weighed(weights)
+        left = search.left(kinds, distinct, groups)
     return left
 
 
-def _left(search: Composition, kinds: Numbers, distinct: Numbers, weights: Floats) -> Candidates:
-    return search.left(kinds, distinct, search.groups._replace(counts=weights))
-
-
-def _expected(search: Composition, kinds: Numbers, left: Candidates, weights: Floats) -> Floats:
-    groups = search.groups._replace(counts=weights)
-
+def _expected(search: Composition, kinds: Numbers, left: Candidates, groups: Groups) -> Floats:
     def some(part: slice) -> Floats:
         mine = left._replace(starts=left.starts[part.start : part.stop + 1])
         found: Floats = expected_counts(kinds[part], mine, search.places, groups, search.base.size)
         return found
 
-    found: Floats = np.sum(in_parts(kinds.size, some), axis=0)
-    return found
+    return search.handed_back(groups, np.sum(in_parts(kinds.size, some), axis=0))
 
 
 @nb.njit(cache=True, nogil=True)

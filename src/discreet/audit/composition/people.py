@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.audit.composition.blocks import find
-from discreet.audit.files import read_tables
+from discreet.audit.files import Tables, read_tables
 from discreet.audit.sequence.groups import Counts, Numbers, counts_of, together, whole
 from discreet.errors import InputError
 from discreet.release import Release
@@ -48,13 +48,20 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """One release: where people can be, what each group holds, and whether its rows are `whole`, so that they count."""
+    """One release: where people can be, what each group holds, and whether its rows are `whole`, so that they count.
+
+    Where a release lacks some of the columns, kinds of people may look the same in it: `looks` has the look of every
+    kind, -1 if nobody looks so, and `places` are those of looks, which releases `by` the same columns number alike.
+    Without them every kind is a look.
+    """
 
     places: Places
     held: Counts
     whole: bool
     people: Numbers  # how many of each kind: as many as rows, unless people may have several
     most: Numbers  # how many rows one of them has at most
+    looks: Numbers | None = None
+    by: int = 0
 
     @property
     def rows(self) -> Numbers:
@@ -65,7 +72,8 @@ class Shown:
     @property
     def present(self) -> npt.NDArray[np.bool_]:
         """The kinds of people that may be there."""
-        return np.diff(self.places.starts) > 0
+        there = np.diff(self.places.starts) > 0
+        return there if self.looks is None else np.append(there, False)[self.looks]
 
 
 @dataclass(frozen=True)
@@ -102,29 +110,44 @@ def recognise(
             "none of the releases shows whole rows, so nobody can be found in them",
             hint="name the people with the truth: `discreet audit --truth FILE`",
         )
-    keys, known = _kinds([*rosters, *([] if truth is None else [truth])], quasi)
-    listed = [of.st["value"] for of in tables] + ([] if truth is None else [truth.column(truth.num_columns - 1)])
-    values = encode(together(listed, releases[0].promise.sensitive_column))
-    codes = np.split(values.codes, np.cumsum([len(of) for of in listed])[:-1])
+    keys, known = kinds_of([*rosters, *([] if truth is None else [truth])], quasi)
+    values, codes = coded_values(tables, releases[0].promise.sensitive_column, truth)
     theirs = iter(keys)
     shown = []
     for release, of, rows, code, person in zip(releases, tables, entire, codes, persons, strict=False):
-        numbers, group = np.unique(whole(of.qit[release.promise.group]), return_inverse=True)
-        held = counts_of(of.st, numbers, np.asarray(code, np.int64))
+        kind = next(theirs) if rows else None
+        places, held = found_in(release, of, kind, known, code)
         people, most = np.zeros(len(known), np.int64), np.ones(len(known), np.int64)
-        if rows:
-            kind = next(theirs)
-            places = _places(kind, group, len(known))
+        if kind is not None:
             people, most = _heads(kind, *person, len(known))
-        else:
-            blocks = layout_of(release.promise).blocks(release.promise)
-            asked = [tuple(name for name in block if name in quasi) for block in blocks]
-            coded = [_kinds([known, of.qit], block)[0] for block in asked if block]
-            kind, places_, expected = find(coded, group, release.path)
-            places = Places(_starts(kind, len(known)), places_, expected)
         shown.append(Shown(places, held, rows, people, most))
     told = None if truth is None else (next(theirs), np.asarray(codes[-1], np.int64))
     return People(known, tuple(shown), values, told)
+
+
+def coded_values(tables: Sequence[Tables], name: str, truth: pa.Table | None) -> tuple[Codes, list[npt.NDArray[Any]]]:
+    """The sensitive values of releases and of a private table, whose last column they are, on one coding."""
+    listed = [of.st["value"] for of in tables] + ([] if truth is None else [truth.column(truth.num_columns - 1)])
+    values = encode(together(listed, name))
+    return values, np.split(values.codes, np.cumsum([len(of) for of in listed])[:-1])
+
+
+def found_in(
+    release: Release, of: Tables, kind: Numbers | None, known: pa.Table, code: npt.NDArray[Any]
+) -> tuple[Places, Counts]:
+    """Where the known people are in one release, and what its groups hold.
+
+    `kind` is that of every row, if whole rows are shown; else they are looked for by the columns of every block.
+    """
+    numbers, group = np.unique(whole(of.qit[release.promise.group]), return_inverse=True)
+    held = counts_of(of.st, numbers, np.asarray(code, np.int64))
+    if kind is not None:
+        return _places(kind, group, len(known)), held
+    blocks = layout_of(release.promise).blocks(release.promise)
+    asked = [tuple(name for name in block if name in known.column_names) for block in blocks]
+    coded = [tuple(kinds_of([known, of.qit], block)[0]) for block in asked if block]
+    kind, places, expected = find(coded, group, release.path)
+    return Places(_starts(kind, len(known)), places, expected), held
 
 
 def _persons(rows: pa.Table, name: str | None) -> tuple[Numbers, Numbers]:
@@ -144,7 +167,7 @@ def _heads(kind: Numbers, person: Numbers, own: Numbers, kinds: int) -> tuple[Nu
     return np.bincount(of_person, minlength=kinds), most
 
 
-def _kinds(tables: Sequence[pa.Table], quasi: Sequence[str]) -> tuple[list[Numbers], pa.Table]:
+def kinds_of(tables: Sequence[pa.Table], quasi: Sequence[str]) -> tuple[list[Numbers], pa.Table]:
     """The kind of every row of each table, and a table of the kinds, in the order in which they first occur."""
     rows = sum(len(table) for table in tables)
     key, room = np.zeros(rows, np.int64), 1
