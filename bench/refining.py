@@ -11,8 +11,8 @@ released groups whose boxes meet its own; of all cuts of the people of both by o
 one is found that saves most, and the best pairs are shown as two parts, from the one that saves most on. Who was shown
 so is left alone from then on, so the worlds of a pair are all there is to count. Second, each released group is held
 against all new people who lie in its box, as if nobody else could take them (`inside`): what all groups would save so
-is counted together, and goes to nobody. Printed are, over all lots so far, how many released groups met a new one,
-how many of them could be parted and were; how many could with those inside; the information loss if groups stay, are
+is counted together, and goes to nobody. Printed are, over all lots so far, how many released groups met a new one, how
+many of them could be parted and were; how many could with those inside; the information loss if groups stay, are
 refined, and at most with those inside; of how many an attacker is sure who knows the values of one in ten; and last,
 what the auditor makes of the files.
 Arguments are the number of lots after the first, and guarantees (`distinct_l=5`). With `worlds` alone, an example and
