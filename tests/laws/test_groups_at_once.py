@@ -66,21 +66,26 @@ def questions(kind):
             yield f"SELECT town, age > 50, AVG(x), SUM(x) FROM microdata WHERE {place} GROUP BY town, age > 50"
         yield "SELECT town, AVG(x), MAX(x) FROM microdata WHERE age > 40 GROUP BY town"
         yield "SELECT AVG(x) FROM microdata WHERE age > 40 AND x > 1"
-        for number, condition in enumerate((*CONDITIONS, *CONDITIONS)):
+    if kind in {"integer", "small"}:  # of which squares are kept
+        for number, condition in enumerate((*CONDITIONS, *CONDITIONS[1:], CONDITIONS[0])):
             chosen = [constants[(number + i) % len(constants)] for i in range(2)]
             where = f"{PLACES[number % 3]} AND {condition.format(*chosen)}"
-            by = ("", "town, ")[number // len(CONDITIONS)]
-            asked = f"SELECT {by}SUM(x), COUNT(*) FROM microdata WHERE {where}"
-            yield f"{asked} GROUP BY town" if by else asked
+            by = number >= len(CONDITIONS)
+            asked = f"SELECT {'town, ' * by}SUM(x), COUNT(*) FROM microdata WHERE {where}"
+            yield asked + " GROUP BY town" * by
     yield "SELECT COUNT(x) FROM microdata WHERE town = 'Ulm'"
-    for place in PLACES:
-        yield f"SELECT MIN(x), MAX(x), QUANTILE_DISC(x, 0.3), COUNT(*), COUNT(x) FROM microdata WHERE {place}"
-        yield f"SELECT town, age > 50, MAX(x), QUANTILE_DISC(x, 0.9) FROM microdata WHERE {place} GROUP BY town, age > 50"
-        yield f"SELECT town, MIN(x) FROM microdata WHERE {place} GROUP BY town"
-        yield f"SELECT town, QUANTILE_DISC(x, 0), QUANTILE_DISC(x, 1) FROM microdata WHERE {place} GROUP BY town"
-        if kind not in {"text", "date"}:
-            yield f"SELECT MEDIAN(x), QUANTILE_CONT(x, 0.35), MIN(x), AVG(x) FROM microdata WHERE {place}"
-            yield f"SELECT town, MEDIAN(x), SUM(x), COUNT(*) FROM microdata WHERE {place} GROUP BY town"
+    asked = [
+        "MIN(x), MAX(x), QUANTILE_DISC(x, 0.3), COUNT(*), COUNT(x)",
+        "town, age > 50, MAX(x), QUANTILE_DISC(x, 0.9)",
+        "town, MIN(x)",
+        "town, QUANTILE_DISC(x, 0), QUANTILE_DISC(x, 1)",
+    ]
+    if kind not in {"text", "date"}:
+        asked += ["MEDIAN(x), QUANTILE_CONT(x, 0.35), MIN(x), AVG(x)", "town, MEDIAN(x), SUM(x), COUNT(*)"]
+    for number, columns in enumerate([*asked, *asked[1:], asked[0]]):  # each by both partitions
+        keys = [each for each in columns.split(", ") if each in {"town", "age > 50"}]
+        by = f" GROUP BY {', '.join(keys)}" if keys else ""
+        yield f"SELECT {columns} FROM microdata WHERE {PLACES[number // 2 % 4]}{by}"
 
 
 @pytest.mark.parametrize(
