@@ -53,7 +53,9 @@ def table():
 
 @pytest.fixture(scope="module")
 def comparison(table):
-    return discreet.compare(table, policy(name="patients"), methods=[*METHODS, *REFUSED], queries=12, seed=1)
+    return discreet.compare(
+        table, policy(name="patients"), methods=[*METHODS, *REFUSED], queries=12, seed=1, attack=False
+    )
 
 
 def test_compare(comparison):
@@ -91,14 +93,16 @@ def test_a_method_that_does_not_fit_is_refused_with_the_reason(comparison):
 
 def test_text_cannot_be_permuted(table):
     rules = policy(sensitive="diagnosis")
-    found = discreet.compare(table, rules, methods=["anatomy/deal", "permutation/local"], queries=5, seed=1)
+    found = discreet.compare(
+        table, rules, methods=["anatomy/deal", "permutation/local"], queries=5, seed=1, attack=False
+    )
     assert found.outcomes[0].answered == 5
     assert set(found.outcomes[0].errors) <= {"one-way", "two-way", "range"}
     assert "needs numbers or dates" in found.outcomes[-1].refused
 
 
 def test_a_guarantee_that_cannot_be_kept_refuses_every_method(table):
-    found = discreet.compare(table, policy(guarantee={"k": 1000}), methods=METHODS, queries=3, seed=1)
+    found = discreet.compare(table, policy(guarantee={"k": 1000}), methods=METHODS, queries=3, seed=1, attack=False)
     assert all("k = 1000 cannot be met" in outcome.refused for outcome in found.outcomes)
 
 
@@ -111,7 +115,7 @@ def test_the_output_says_whom_it_is_for(comparison):
 
 
 def test_same_seed_same_figures(table, comparison):
-    again = discreet.compare(table, policy(name="patients"), methods=METHODS, queries=12, seed=1)
+    again = discreet.compare(table, policy(name="patients"), methods=METHODS, queries=12, seed=1, attack=False)
     for one, other in zip(comparison.outcomes[: len(METHODS)], again.outcomes, strict=True):
         assert (one.error, one.width, one.loss, one.groups) == pytest.approx(
             (other.error, other.width, other.loss, other.groups)
@@ -120,7 +124,7 @@ def test_same_seed_same_figures(table, comparison):
 
 def test_nothing_is_left_behind(table, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    discreet.compare(table, policy(), methods=["anatomy/deal", "permutation/min_sum"], queries=3)
+    discreet.compare(table, policy(), methods=["anatomy/deal", "permutation/min_sum"], queries=3, attack=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +136,7 @@ def test_suppressed_rows_are_told(table):
         partition="full_domain",
         options={"suppression": 0.2},
     )
-    found = discreet.compare(table, rules, methods=["generalization/full_domain"], queries=10, seed=2)
+    found = discreet.compare(table, rules, methods=["generalization/full_domain"], queries=10, seed=2, attack=False)
     [outcome] = found.outcomes
     assert outcome.suppressed > 0
     assert any("rows were suppressed" in remark for remark in found.remarks())
@@ -143,7 +147,7 @@ def test_joins_need_the_public_table(table):
     private = table.set_column(0, "name", pa.array([f"patient {i}" for i in range(600)]))
     rules = policy(join="name", publication="join", guarantee={"k": 5})
     named = ["generalization/mondrian", "join/mondrian", "join/mondrian/direct"]
-    found = discreet.compare(private, rules, methods=named, public=public, queries=8, seed=1)
+    found = discreet.compare(private, rules, methods=named, public=public, queries=8, seed=1, attack=False)
     plain, refinement, direct = found.outcomes
     assert (refinement.answered, refinement.outside) == (8, 0)
     assert 0 < refinement.loss < plain.loss
@@ -169,7 +173,7 @@ def test_all_sensible_methods_by_default(table):
 def test_a_full_permutation_lies_between_anatomy_and_boxes(table):
     """With the same groups it knows of columns by themselves what anatomy knows of rows, and boxes of their ends."""
     methods = ["anatomy/mondrian", "full_permutation/mondrian", "generalization/mondrian"]
-    found = discreet.compare(table, policy(), methods=methods, queries=40, seed=2)
+    found = discreet.compare(table, policy(), methods=methods, queries=40, seed=2, attack=False)
     anatomy, shuffled, boxes = found.outcomes
     assert anatomy.width <= shuffled.width < boxes.width
     assert anatomy.loss == 0 < shuffled.loss < 1
@@ -185,7 +189,7 @@ def test_without_a_sensitive_column(table):
         names = [each.name for each in sensible(rules, private.columns, public=False)]
     assert names == ["full_permutation/cluster", "full_permutation/local"]
     methods = ["full_permutation/local", "full_permutation/deal", "anatomy/local"]
-    local, dealt, refused = discreet.compare(table, rules, methods=methods, queries=15, seed=3).outcomes
+    local, dealt, refused = discreet.compare(table, rules, methods=methods, queries=15, seed=3, attack=False).outcomes
     assert "only the publication `full_permutation` can do without" in refused.refused
     for outcome in (local, dealt):
         assert (outcome.answered, outcome.outside) == (15, 0)
@@ -221,7 +225,7 @@ def test_methods_are_read():
 
 def test_bad_input(table):
     with pytest.raises(InputError, match="too few"):
-        discreet.compare(table, policy(), queries=0)
+        discreet.compare(table, policy(), queries=0, attack=False)
     with pytest.raises(InputError, match="no method"):
         discreet.compare(table, policy(), methods=[])
     with pytest.raises(PolicyError, match="heigth"):
@@ -274,7 +278,7 @@ def test_harmless_values_count_neither_for_the_limit_nor_for_the_risk():
     wages = np.where(np.arange(1200) % 10, 0, chance.permutation(1200))
     table = pa.table({"age": chance.integers(20, 80, 1200), "wage": wages})
     rules = discreet.Policy(quasi=["age"], sensitive="wage", guarantee={"l": 5}, harmless=[0], partition="deal")
-    found = sweep(table, rules, "l", [5], queries=3, seed=1)
+    found = sweep(table, rules, "l", [5], queries=3, seed=1, attack=False)
     assert found.steps[0].limit is None  # of the other values the largest is 119, and not 1
     assert found.steps[0].outcomes[0].share <= 0.2
 
@@ -283,7 +287,7 @@ def test_every_valid_estimator_has_an_outcome():
     """Where the disease goes with age, the regression on mixed groups is nearer the truth, and its stderr means it."""
     rules = discreet.Policy(quasi=["age", "sex"], sensitive="disease", guarantee={"l": 3})
     methods = ["anatomy/mixed", "anatomy/local", "generalization/mondrian"]
-    found = discreet.compare(skewed(3000), rules, methods=methods, queries=40, seed=1)
+    found = discreet.compare(skewed(3000), rules, methods=methods, queries=40, seed=1, attack=False)
     told = {(outcome.method, outcome.estimator): outcome for outcome in found.outcomes}
     ways = [(methods[0], "even"), (methods[0], "design"), (methods[1], "even"), (methods[2], "even")]
     assert sorted(told) == sorted(ways)
@@ -293,7 +297,7 @@ def test_every_valid_estimator_has_an_outcome():
     assert even.coverage < 0.5
     assert design.coverage > 0.85
     assert (design.groups, design.publish_seconds) == (even.groups, even.publish_seconds)
-    swept = sweep(skewed(3000), rules, "l", [2, 3, 100], methods=methods[:1], queries=4, seed=1)
+    swept = sweep(skewed(3000), rules, "l", [2, 3, 100], methods=methods[:1], queries=4, seed=1, attack=False)
     assert swept.names() == ["anatomy/mixed", "anatomy/mixed, design"]
     assert [row[:3] for row in swept.cells()] == [
         *(["2", methods[0], "even"], ["3", methods[0], "even"], ["100", methods[0], "–"]),
@@ -305,14 +309,16 @@ def test_a_sweep_says_what_a_smaller_l_gains(tmp_path):
     rules = discreet.Policy(quasi=["age", "sex"], sensitive="disease", guarantee={"l": 5}, name="clinic")
     with pytest.warns(discreet.errors.DiscreetWarning, match="l = 5 is close to the largest that `disease` allows, 6"):
         discreet.publish(skewed(), rules, to=tmp_path / "r").close()
-    found = sweep(skewed(), rules, "l", [5, 2], queries=12, seed=1)
+    found = sweep(skewed(), rules, "l", [5, 2], queries=12, seed=1, attack=False)
     assert found.thresholds == [2, 5]
     weak, strong = (step.outcomes[0] for step in found.steps)
     assert (weak.share, strong.share) == (0.5, 0.2)
     assert weak.error < strong.error
     [told] = [remark for remark in found.remarks() if "close to the largest" in remark]
     assert "l = 5 is close to the largest that the sensitive column allows, 6; l = 2 gives a median error of" in told
-    [alone] = discreet.compare(skewed(), rules, methods=["anatomy/local"], queries=3, seed=1).remarks()[-1:]
+    [alone] = discreet.compare(skewed(), rules, methods=["anatomy/local"], queries=3, seed=1, attack=False).remarks()[
+        -1:
+    ]
     assert alone.endswith("a smaller l may tell much more; try --sweep l=3,5")
     accepted = discreet.Policy(
         quasi=["age", "sex"], sensitive="disease", guarantee={"l": 5}, accept={"near_limit": "asked for by the board"}
@@ -383,7 +389,9 @@ def test_values_of_every_kind_can_be_asked_for(tmp_path):
     rules = discreet.Policy(
         quasi=["born", "seen", "member", "height", "town"], sensitive="paid", guarantee={"l": 3}, name="kinds"
     )
-    found = discreet.compare(table, rules, methods=["anatomy/deal", "generalization/mondrian"], queries=30, seed=4)
+    found = discreet.compare(
+        table, rules, methods=["anatomy/deal", "generalization/mondrian"], queries=30, seed=4, attack=False
+    )
     for outcome in found.outcomes:
         assert (outcome.answered, outcome.outside, outcome.unanswered) == (30, 0, None)
 
@@ -392,7 +400,7 @@ def test_missing_values_that_are_withheld_are_not_asked_for(table):
     salary = [None if i % 3 else value for i, value in enumerate(table["salary"].to_pylist())]
     holes = table.set_column(8, "salary", pa.array(salary, pa.int32()))
     rules = policy(missing_sensitive="withhold")
-    [outcome] = discreet.compare(holes, rules, methods=["anatomy/local"], queries=10, seed=1).outcomes
+    [outcome] = discreet.compare(holes, rules, methods=["anatomy/local"], queries=10, seed=1, attack=False).outcomes
     assert (outcome.answered, outcome.outside) == (10, 0)
 
 
@@ -410,7 +418,7 @@ def test_the_chart(comparison, tmp_path, name, start):
 
 def test_a_chart_of_refusals_only(table, tmp_path):
     pytest.importorskip("matplotlib")
-    found = discreet.compare(table, policy(), methods=["permutation/min_sum"], queries=1)
+    found = discreet.compare(table, policy(), methods=["permutation/min_sum"], queries=1, attack=False)
     assert found.chart(tmp_path / "chart.png").stat().st_size > 1000
 
 

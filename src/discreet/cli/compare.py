@@ -32,8 +32,13 @@ def compare(
         bool, typer.Option("--learned", help="Fit a model to every release that shows rows, and ask by it as well.")
     ] = False,
     attack: Annotated[
-        bool, typer.Option("--attack", help="Attack every release as well, and tell of the worst attacker; slow.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--attack/--no-attack",
+            help="Let all attack every release who need nothing beside it, which is slow; or nobody.",
+            show_default="the quick ones",
+        ),
+    ] = None,
     chart: Annotated[Path | None, typer.Option(help="Draw a chart into this .png or .svg file.")] = None,
     memory_limit: Annotated[
         str | None, typer.Option(help="How much memory to use before spilling to disk, like 8GB.")

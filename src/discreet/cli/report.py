@@ -110,4 +110,4 @@ def swept(truth: Path, policy: Path, step: show.Step) -> Sweep | None:
     chosen = np.sort(np.random.default_rng(0).permutation(len(whole))[:SWEPT])
     own = int(rules.guarantee[name])
     thresholds = sorted({max(own // 2, 2), own, own * 2})
-    return comparison.sweep(whole.take(chosen), rules, name, thresholds, seed=0, progress=step)
+    return comparison.sweep(whole.take(chosen), rules, name, thresholds, seed=0, attack=False, progress=step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from discreet.comparison.attacked import Attacked
 
 NOTE = "These are statistics of the private table: they are for its steward, and not to be published."
-UNATTACKED = "no attack was made: --attack (attack=True) shows how often the worst attacker is right beside the errors"
+UNATTACKED = "no attack was made, which does not mean that the risk is low: leave --no-attack (attack=False) out"
 COLUMNS = (
     *("method", "estimator", "median error", "90 %", "worst", "within 2 stderr", "exact", "width", "loss", "groups"),
     *("publish", "per query"),
@@ -101,11 +101,10 @@ class Outcome:
             found.append(f"{self.suppressed:,} rows were suppressed")
         if self.outside:
             found.append(f"{self.outside:,} of {self.answered:,} truths lie outside the bounds: a mistake of ours")
-        if self.attacked is not None:
-            found.append(self.attacked.told())
         if self.useless is not None:
             found.append(f"of no use for such questions: {self.useless}")
-        return [f"{self.name}: {remark}" for remark in found]
+        told = [] if self.attacked is None else [f"{self.method}: {self.attacked.told()}"]  # whichever the estimator
+        return [*told, *(f"{self.name}: {remark}" for remark in found)]
 
 
 @dataclass(frozen=True)
@@ -143,8 +142,8 @@ class Comparison:
             l, less = self.guarantee["l"], max(2, round(self.limit / 2))
             told = f"l = {l:,} is close to the largest that the sensitive column allows, {self.limit:,}"
             near.append(f"{told}: a smaller l may tell much more; try --sweep l={less},{l}")
-        lacking = [] if self.attacked else [UNATTACKED]
-        return [*(remark for outcome in self.outcomes for remark in outcome.remarks()), *lacking, *near]
+        told = dict.fromkeys(remark for outcome in self.outcomes for remark in outcome.remarks())
+        return [*told, *attackers(self.outcomes), *near]
 
     def chart(self, path: str | Path) -> Path:
         """Draw errors, widths and losses into a PNG or SVG file; needs the extra `charts`."""
@@ -169,6 +168,16 @@ class Comparison:
         rest = "".join(f"<p>{escape(line)}</p>" for line in (*self.remarks(), NOTE))
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         return f"<p>{escape(self.title)}</p>{table}{rest}"
+
+
+def attackers(outcomes: Sequence[Outcome]) -> list[str]:
+    """What is to be said of all attacks together."""
+    from discreet.comparison.attacked import TOLD
+
+    made = [outcome.attacked for outcome in outcomes if outcome.attacked is not None]
+    if not made:
+        return [UNATTACKED] if any(outcome.refused is None for outcome in outcomes) else []
+    return [TOLD] if any(each.quick for each in made) else []
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from discreet.comparison.comparison import ATTACKER, NOTE, UNATTACKED, Comparison, Outcome
+from discreet.comparison.comparison import ATTACKER, NOTE, Comparison, Outcome, attackers
 
 COLUMNS = (
     "method",
@@ -75,7 +75,7 @@ class Sweep:
 
     def remarks(self) -> list[str]:
         """What a smaller threshold would gain where one is close to the largest possible, and what is refused."""
-        found = [] if self.attacked else [UNATTACKED]
+        found = attackers([outcome for step in self.steps for outcome in step.outcomes])
         for step, outcome in self.outcomes():
             found += [f"{self.name} = {step.guarantee[self.name]:,}: {remark}" for remark in outcome.remarks()]
         for (weaker, before), (step, after) in pairwise(self.outcomes()):
@@ -84,7 +84,7 @@ class Sweep:
                 near = f"l = {l:,} is close to the largest that the sensitive column allows, {step.limit:,}"
                 gained = f"{_told(before)} in place of {_told(after)}"
                 found.append(f"{after.name}: {near}; l = {less:,} gives {gained}")
-        return found
+        return list(dict.fromkeys(found))
 
     def chart(self, path: str | Path) -> Path:
         """Draw risk against error into a PNG or SVG file; needs the extra `charts`."""

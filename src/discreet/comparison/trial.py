@@ -60,7 +60,7 @@ def compare(
     seed: int | None = None,
     public: Any = None,
     learned: bool = False,
-    attack: bool = False,
+    attack: bool | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Comparison:
     """Publish `table` by several `methods`, at the guarantee of `policy`, and ask each the same random questions.
@@ -68,9 +68,10 @@ def compare(
     A method is written `publication/partition`, like `anatomy/local`; unless they are named, all sensible ones are
     compared. The publication and the partition of the policy do not matter; columns, hierarchies and
     options do. Where several estimators are valid, each has an outcome; `learned` only if it is asked for, because a
-    model has to be fitted. With `attack`, each release is attacked by all who guess sensitive values from it alone, and
-    the worst of them is told. `public` is the public table of a join. With a `seed` the questions and the groups are
-    the same again.
+    model has to be fitted. Each release is attacked by those who need nothing beside it and take about as long as the
+    rest, and the worst of them is told; with `attack` by all who need nothing beside it, which takes many times as
+    long, and if that is False by nobody. `public` is the public table of a join. With a `seed` the questions and the
+    groups are the same again.
     What comes out are statistics of the private table, and not to be published; the releases are deleted.
     `progress` is told the name of each method as its turn comes.
     """
@@ -96,7 +97,7 @@ def sweep(
     seed: int | None = None,
     public: Any = None,
     learned: bool = False,
-    attack: bool = False,
+    attack: bool | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sweep:
     """Compare methods at several `thresholds` of the guarantee called `name`, with the same questions at each.
@@ -161,7 +162,7 @@ def _compared(
     seed: int | None,
     *,
     learned: bool,
-    attack: bool,
+    attack: bool | None,
     progress: Callable[[str], None],
 ) -> Comparison:
     outcomes: list[Outcome] = []
@@ -191,7 +192,7 @@ def _tried(
     seed: int | None,
     *,
     learned: bool,
-    attack: bool,
+    attack: bool | None,
 ) -> list[Outcome]:
     """What a method comes to by each estimator, or why it does not fit."""
     try:
@@ -211,8 +212,8 @@ def _tried(
                 if certain:  # only a seed let it pass
                     return [Outcome(method=tried.name, refused=certain[0])]
                 told = _told(tried.name, release, seconds)
-                if attack:
-                    told = replace(told, attacked=worst_attacker(release, table))
+                if attack is not False:
+                    told = replace(told, attacked=worst_attacker(release, table, quick=attack is None))
                 return [
                     _measured(replace(told, estimator=each), release, asked) for each in valid(release, learned=learned)
                 ]
