@@ -9,7 +9,7 @@ number (`NEAR`) is no match for those who name it, and is told beside them.
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -94,5 +94,5 @@ def _worst(found: list[Success | Failed], *, quick: bool, drawn: int | None) -> 
         lacking = "; ".join(f"{each.name}: {each.why}" for each in found if isinstance(each, Failed))
         return Attacked(None, why=lacking, quick=quick)
     worst = max(made.values(), key=lambda each: each.attacker.share)
-    close = (None, None) if near is None else (near.attacker, near.blind.share)
-    return Attacked(worst.name, worst.attacker, worst.blind.share, None, *close, quick, drawn)
+    told = Attacked(worst.name, worst.attacker, worst.blind.share, quick=quick, drawn=drawn)
+    return told if near is None else replace(told, near=near.attacker, near_blind=near.blind.share)
