@@ -13,8 +13,8 @@ so is left alone from then on, so the worlds of a pair are all there is to count
 against all new people who lie in its box, as if nobody else could take them (`inside`): what all groups would save so
 is counted together, and goes to nobody. Printed are, over all lots so far, how many released groups met a new one, how
 many of them could be parted and were; how many could with those inside; the information loss if groups stay, are
-refined, and at most with those inside; of how many an attacker is sure who knows the values of one in ten; and last,
-what the auditor makes of the files.
+refined, and would save all that with those inside; of how many an attacker is sure who knows the values of one in
+ten; and last, what the auditor makes of the files.
 Arguments are the number of lots after the first, and guarantees (`distinct_l=5`). With `worlds` alone, an example and
 random tiny tables, with all worlds enumerated. The rows are Adult's, if DISCREET_DATA points at the real data.
 """
@@ -193,7 +193,7 @@ def main(increments, thresholds):
         asked = Rule(l, 1, l)
         at_once = people.loss(people.divided(np.arange(len(people.values)), asked))
         print(f"\ndistinct_l = {l}; all rows divided at once, by cuts: {at_once:.3f}")
-        print("    rows  groups meet  could   were   inside: could    stay  refined  at most   sure: stay  refined")
+        print("    rows  groups meet  could   were   inside: could    stay  refined   inside   sure: stay  refined")
         measured(people, width, l, asked)
 
 
