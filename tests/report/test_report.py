@@ -424,14 +424,15 @@ def test_errors_against_a_threshold_are_drawn(table, release, tmp_path):
     from discreet.comparison import sweep
 
     policy = discreet.Policy(quasi=QUASI, sensitive="illness", guarantee={"l": 3}, partition="deal")
-    found = sweep(table, policy, "l", [2, 3], queries=6, seed=1, attack=False)
+    found = sweep(table, policy, "l", [2, 3, 500], queries=6, seed=1, attack=False)
     written = discreet.report(release, to=tmp_path, truth=table, sweep=found)
     steps = written.private.swept.steps
-    assert {step.threshold for step in steps} == {2, 3}
+    assert {step.threshold: step.refused for step in steps} == {2: False, 3: False, 500: True}
     outcomes = [(step.guarantee["l"], each) for step in found.steps for each in step.outcomes]
     assert [(step.threshold, step.error) for step in steps] == [(l, each.error) for l, each in outcomes]
     assert "Median error against l" in texts(written, "private")["report.private.html"]
     assert "Median error against" not in texts(written, "public")["report.public.html"]
+    assert "with l = 500 was refused" in texts(written, "private")["report.private.html"]
 
 
 def test_a_sample_has_whole_groups(table, tmp_path):

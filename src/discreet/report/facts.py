@@ -117,13 +117,14 @@ class Utility:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The error of answers at one threshold of the guarantee."""
+    """The error of answers at one threshold of the guarantee; if it was `refused`, the reason may name values."""
 
     method: str
     threshold: float
     error: float | None
     error_90: float | None
     coverage: float | None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,7 @@ def _check(recipient: str | None, threshold: float) -> None:
 def _swept(sweep: Sweep) -> Swept:
     """What a sweep says of each method and threshold."""
     steps = tuple(
-        Step(each.name, step.guarantee[sweep.name], each.error, each.error_90, each.coverage)
+        Step(each.name, step.guarantee[sweep.name], each.error, each.error_90, each.coverage, each.refused is not None)
         for step in sweep.steps
         for each in step.outcomes
     )

@@ -30,7 +30,7 @@ def rate(found: Rate | None) -> Html:
 def number(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.3g}"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1000 else f"{value:,.3g}"
 
 
 def note(*sentences: object) -> Html:

@@ -77,7 +77,7 @@ def _rate(attack: Success, name: str) -> Rate | None:
 def _results(made: list[Success]) -> Html:
     return table(
         "Share of people of whom the guess is right, and between what it lies at 95 %.",
-        ["attack", "people", "attacker", "blind", "no release", "not in table", "surest 1 %", "surest 10 %"],
+        ["attack", "people", "attacker", "blind", "no release", "not in table", "surest 1\u00a0%", "surest 10\u00a0%"],
         [
             [
                 each.name,

@@ -76,4 +76,11 @@ def _swept(swept: Swept | None) -> Html:
             for each in swept.steps
         ],
     )
-    return joined([tag("h3", f"Error against {swept.name}"), chart if drawn else Html(""), told])
+    why = [
+        f"`{each.method}` with {swept.name} = {each.threshold:,g} was refused: `discreet compare FILE --policy POLICY"
+        f" --methods {each.method} --sweep {swept.name}={each.threshold:g}` says why"
+        for each in swept.steps
+        if each.refused
+    ]
+    refused = listed(map(marked, why), class_="note") if why else Html("")
+    return joined([tag("h3", f"Error against {swept.name}"), chart if drawn else Html(""), told, refused])
