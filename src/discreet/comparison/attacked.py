@@ -27,8 +27,8 @@ ALONE = ("learner", *QUICK, "background", NEAR)  # who need nothing beside the r
 ROWS = 20_000  # people whom the quick ones attack
 SEED = 0
 TOLD = (
-    f"attacked by {', '.join(f'`{name}`' for name in QUICK)} alone: with --attack (attack=True) also by those that fit a"
-    " model to the release"
+    f"attacked by {', '.join(f'`{name}`' for name in QUICK)} alone: with --attack (attack=True) also by those that"
+    " fit a model to the release"
 )
 
 
@@ -94,5 +94,12 @@ def _worst(found: list[Success | Failed], *, quick: bool, drawn: int | None) -> 
         lacking = "; ".join(f"{each.name}: {each.why}" for each in found if isinstance(each, Failed))
         return Attacked(None, why=lacking, quick=quick)
     worst = max(made.values(), key=lambda each: each.attacker.share)
-    close = (None, None) if near is None else (near.attacker, near.blind.share)
-    return Attacked(worst.name, worst.attacker, worst.blind.share, None, *close, quick, drawn)
+    return Attacked(
+        worst.name,
+        worst.attacker,
+        worst.blind.share,
+        near=None if near is None else near.attacker,
+        near_blind=None if near is None else near.blind.share,
+        quick=quick,
+        drawn=drawn,
+    )

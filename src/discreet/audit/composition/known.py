@@ -59,19 +59,17 @@ def recognise_known(releases: Sequence[Release], people: pa.Table) -> Known:
     rosters = [of.qit for of, by, rows in zip(tables, columns, whole, strict=True) if rows and by == promise.quasi]
     keys, kinds = kinds_of([*rosters, people.select([*promise.quasi])], promise.quasi)
     values, codes = coded_values(tables, promise.sensitive_column, None)
-    found: list[_Found | None] = [None] * len(releases)
-    for by in dict.fromkeys(columns):
-        mine = {i: tables[i] for i in range(len(releases)) if columns[i] == by}
-        for i, of in _by(by, releases, mine, codes, kinds, whole).items():
-            found[i] = of
     levels = list(dict.fromkeys(columns))
-    extra = {by: next(of.extra for of, own in zip(found, columns, strict=True) if of and own == by) for by in levels}
-    shown = []
-    for of, by, rows in zip(found, columns, whole, strict=True):
-        if of is not None:
-            looks = [of.looks, *(_strangers(of) if each == by else np.full(extra[each], -1) for each in levels)]
-            none = np.zeros(0, np.int64)
-            shown.append(Shown(of.places, of.held, rows, none, none, np.concatenate(looks), levels.index(by)))
+    found: dict[int, _Found] = {}
+    for by in levels:
+        mine = {i: tables[i] for i in range(len(releases)) if columns[i] == by}
+        found.update(_by(by, releases, mine, codes, kinds, whole))
+    extra = {columns[i]: of.extra for i, of in found.items()}
+    shown, none = [], np.zeros(0, np.int64)
+    for i, (by, rows) in enumerate(zip(columns, whole, strict=True)):
+        of = found[i]
+        looks = [of.looks, *(_strangers(of) if each == by else np.full(extra[each], -1) for each in levels)]
+        shown.append(Shown(of.places, of.held, rows, none, none, np.concatenate(looks), levels.index(by)))
     return Known(tuple(shown), values, keys[-1])
 
 
