@@ -27,8 +27,8 @@ ALONE = ("learner", *QUICK, "background", NEAR)  # who need nothing beside the r
 ROWS = 20_000  # people whom the quick ones attack
 SEED = 0
 TOLD = (
-    f"attacked by {', '.join(f'`{name}`' for name in QUICK)}: --attack (attack=True) makes those, too, who fit a model"
-    " to the release"
+    f"attacked by {', '.join(f'`{name}`' for name in QUICK)} alone: with --attack (attack=True) also by those that"
+    " fit a model to the release"
 )
 
 

@@ -140,10 +140,10 @@ class Comparison:
         near = []
         if self.limit is not None:
             l, less = self.guarantee["l"], max(2, round(self.limit / 2))
-            close = f"l = {l:,} is close to the largest that the sensitive column allows, {self.limit:,}"
-            near.append(f"{close}: a smaller l may tell much more; try --sweep l={less},{l}")
-        told = dict.fromkeys(remark for outcome in self.outcomes for remark in outcome.remarks())
-        return [*told, *attackers(self.outcomes), *near]
+            told = f"l = {l:,} is close to the largest that the sensitive column allows, {self.limit:,}"
+            near.append(f"{told}: a smaller l may tell much more; try --sweep l={less},{l}")
+        remarks = dict.fromkeys(remark for outcome in self.outcomes for remark in outcome.remarks())
+        return [*remarks, *attackers(self.outcomes), *near]
 
     def chart(self, path: str | Path) -> Path:
         """Draw errors, widths and losses into a PNG or SVG file; needs the extra `charts`."""

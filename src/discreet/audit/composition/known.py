@@ -59,11 +59,12 @@ def recognise_known(releases: Sequence[Release], people: pa.Table) -> Known:
     rosters = [of.qit for of, by, rows in zip(tables, columns, whole, strict=True) if rows and by == promise.quasi]
     keys, kinds = kinds_of([*rosters, people.select([*promise.quasi])], promise.quasi)
     values, codes = coded_values(tables, promise.sensitive_column, None)
-    levels, found = list(dict.fromkeys(columns)), dict[int, _Found]()
+    levels = list(dict.fromkeys(columns))
+    found: dict[int, _Found] = {}
     for by in levels:
         mine = {i: tables[i] for i in range(len(releases)) if columns[i] == by}
-        found |= _by(by, releases, mine, codes, kinds, whole)
-    extra = {by: found[columns.index(by)].extra for by in levels}
+        found.update(_by(by, releases, mine, codes, kinds, whole))
+    extra = {columns[i]: of.extra for i, of in found.items()}
     shown, none = [], np.zeros(0, np.int64)
     for i, (by, rows) in enumerate(zip(columns, whole, strict=True)):
         of = found[i]
