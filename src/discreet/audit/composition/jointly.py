@@ -14,15 +14,8 @@ from __future__ import annotations
 import numba as nb
 import numpy as np
 
-from discreet.audit.composition.candidates import (
-    Candidates,
-    Composition,
-    Groups,
-    in_parts,
-    nothing_new,
-    room,
-    shares_of,
-)
+from discreet.audit.composition.candidates import Candidates, Composition, Groups, in_parts
+from discreet.audit.composition.loops import nothing_new, room, shares_of
 from discreet.audit.composition.people import Floats
 from discreet.audit.sequence.groups import Numbers
 
