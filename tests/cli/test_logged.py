@@ -27,7 +27,7 @@ def on_spark(people, monkeypatch, tmp_path):
         if more["strict"]:
             raise discreet.errors.EngineError("Spark has ended, or cannot be reached")
         made = own(people, rules, to=to)
-        object.__setattr__(made, "needs", Needs(1 << 20, 2))
+        object.__setattr__(made, "needs", Needs(3, 2))
         return made
 
     monkeypatch.setattr(discreet, "publish", publish)
@@ -45,7 +45,7 @@ def test_steps_on_spark_are_lines_on_stderr(run, on_spark):
     assert steps(err) == ["starting", *ON_SPARK[:4], *FAR, *ON_SPARK[4:]]
     assert len(err.splitlines()) == len(steps(err))
     told = json.loads(out)
-    assert told["memory"] == {"task": 1 << 20, "tasks_at_once": 2, "executor": 1 << 21}
+    assert told["memory"] == {"task": 3, "tasks_at_once": 2, "executor": 6}
 
 
 def test_an_error_is_the_last_line(run, on_spark):

@@ -40,8 +40,8 @@ def test_tasks_at_once(case):
 
 
 def test_what_is_told():
-    assert str(Needs(185 << 20, None)) == "185 MB for each task"
-    assert str(Needs(185 << 20, 16)) == "185 MB for each task, 2,960 MB for each executor, which runs 16 at once"
-    assert str(Needs(10, None)) == "1 MB for each task"
+    assert str(Needs.of(185 << 20, None)) == "185 MB for each task"
+    assert str(Needs.of(185 << 20, 16)) == "185 MB for each task, 2,960 MB for each executor, which runs 16 at once"
+    assert str(Needs.of(10, None)) == "1 MB for each task"
     assert Needs(100, 4).members() == {"task": 100, "tasks_at_once": 4, "executor": 400}
     assert Needs(100, None).members() == {"task": 100, "tasks_at_once": None, "executor": None}

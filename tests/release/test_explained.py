@@ -57,6 +57,14 @@ def test_a_line_without_a_label_is_left_to_the_engine():
     assert not explained(rows, pa.table(lines).slice(0, 2), numbers)
 
 
+def test_bytes_that_are_no_text_are_left_to_the_engine():
+    lines = pa.table({"column": ["a", "b"], "label": ["z", "z"], "value": ["z", "z"]})
+    right, wrong = pa.array(["z"]), pa.array([b"z\xff"]).view(pa.string())
+    assert explained(pa.table({"a": right, "b": right}), lines, SIDES)
+    broken = lines.set_column(1, "label", pa.array([b"z", b"z\xff"]).view(pa.string()))
+    assert not explained(pa.table({"a": right, "b": wrong}), broken, SIDES)
+
+
 def test_a_text_with_two_codes_is_in_one_run_too_many():
     promise = SimpleNamespace(group="grp", row="row", sensitive="value", count="n", boxes=SIDES)
     kept = kept_of(promise)

@@ -154,7 +154,7 @@ class OnExecutors:
     def _needs(self, blocks: int) -> Needs:
         rows = self.known.some
         task = COPIES * (self.size // blocks) * rows.nbytes // max(rows.num_rows, 1)
-        return Needs(task, None if self._at_once is None else min(self._at_once, blocks))
+        return Needs.of(task, None if self._at_once is None else min(self._at_once, blocks))
 
     @cached_property
     def _at_once(self) -> int | None:

@@ -10,34 +10,39 @@ from typing import Any
 from discreet.engines.spark.errors import translating
 from discreet.engines.spark.session import is_connect
 
+MEGABYTE = 1 << 20
 LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:, *\d+)?\])?")  # where the driver is the one executor
 
 
 @dataclass(frozen=True)
 class Needs:
-    """Bytes that a task takes, and how many tasks an executor runs at once, where its session says so."""
+    """Megabytes that a task takes, and how many tasks an executor runs at once, where its session says so.
+
+    The bytes themselves would tell how long the texts of a private table are.
+    """
 
     task: int
     tasks_at_once: int | None
 
+    @classmethod
+    def of(cls, size: int, tasks_at_once: int | None) -> Needs:
+        """Of a task that takes so many bytes."""
+        return cls(-(-size // MEGABYTE), tasks_at_once)
+
     @property
     def executor(self) -> int | None:
-        """Bytes that all tasks of an executor take together."""
+        """Megabytes that all tasks of an executor take together."""
         return None if self.tasks_at_once is None else self.task * self.tasks_at_once
 
     def __str__(self) -> str:
-        told = f"{_megabytes(self.task)} for each task"
+        told = f"{self.task:,} MB for each task"
         if self.executor is None:
             return told
-        return f"{told}, {_megabytes(self.executor)} for each executor, which runs {self.tasks_at_once:,} at once"
+        return f"{told}, {self.executor:,} MB for each executor, which runs {self.tasks_at_once:,} at once"
 
     def members(self) -> dict[str, int | None]:
         """As JSON has it."""
         return {"task": self.task, "tasks_at_once": self.tasks_at_once, "executor": self.executor}
-
-
-def _megabytes(size: int) -> str:
-    return f"{max(size >> 20, 1):,} MB"
 
 
 def at_once(session: Any) -> int | None:

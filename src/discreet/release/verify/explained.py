@@ -18,12 +18,23 @@ def explained(shown: pa.Table | None, told: pa.Table, labelled: Sequence[BoxColu
     """Whether these sides, and no others, are explained: each label that a box shows, and none that no box does."""
     if shown is None or not all(pa.types.is_string(column.type) for column in told.columns):
         return False
+    if not (_readable(shown) and _readable(told)):
+        return False
     if told["column"].null_count or told["label"].null_count:
         return False
     known = pa.array([side.name for side in labelled], pa.string())
     if not pc.all(pc.is_in(told["column"].unique(), value_set=known), min_count=0).as_py():
         return False
     return all(_explained(shown, told, side) for side in labelled)
+
+
+def _readable(table: pa.Table) -> bool:
+    """Whether all texts are texts: Arrow compares any bytes, and the engine reads no file that has others."""
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def of_side(told: pa.Table, side: BoxColumn) -> pa.Table:
