@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import import_module
 
 import numpy as np
 import pyarrow as pa
@@ -101,6 +102,15 @@ def test_a_file_in_the_way_is_told_before_the_work(run, desk, monkeypatch):
     status, _, err = run("report", "release", "--to", "mine.csv/reports")
     assert status == 1
     assert "nothing can be written into `mine.csv`" in err
+
+
+def test_nothing_is_published_anew_for_a_report_that_is_not_made(run, desk, monkeypatch):
+    def swept(*_):
+        pytest.fail("other thresholds were tried first")
+
+    monkeypatch.setattr(import_module("discreet.cli.report"), "swept", swept)
+    status, _, err = run("report", "nowhere", "--truth", "mine.csv", "--policy", "policy.toml")
+    assert (status, "there is no release `nowhere`" in err) == (1, True)
 
 
 def test_a_report_without_a_place_goes_into_a_folder_beside_the_release(run, desk, monkeypatch):

@@ -63,7 +63,6 @@ def report(
     if policy is not None and truth is None:
         raise InputError("--policy goes with --truth", hint="name the private table, or leave the policy out")
     with show.warnings(), show.steps(STEPS) as step:
-        sweep = None if policy is None or truth is None else swept(truth, policy, step)
         found = discreet.report(
             release,
             to=to,
@@ -74,7 +73,7 @@ def report(
             others=other or (),
             recipient=recipient,
             threshold=threshold,
-            sweep=sweep,
+            sweep=lambda: None if policy is None or truth is None else swept(truth, policy, step),
             progress=step,
         )
     if to is None:

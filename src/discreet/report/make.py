@@ -61,7 +61,7 @@ def report(
     others: Sequence[Release | str | Path] = (),
     recipient: str | None = None,
     threshold: float = THRESHOLD,
-    sweep: Sweep | None = None,
+    sweep: Sweep | Callable[[], Sweep | None] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Written:
     """Write what is known of a release: as HTML, as JSON with every figure, and as a memo of one page.
@@ -69,9 +69,10 @@ def report(
     `to` is a folder, or a file like `report.html` whose name the others share; without it, a new folder beside the
     release that is called as the release, with `-report` behind it. Each is written for the public; and with
     the `truth` (the private table, a file or a frame), a `population` (a table of it, or its number of people), a
-    `holdout` of people who were not in the table, or a `sweep` (`discreet.comparison.sweep`), also for the steward.
-    `public` is a public table that people may be linked with, `others` are releases about the same people. The highest
-    risk is held against the `threshold`. `progress` is told each step as it starts.
+    `holdout` of people who were not in the table, or a `sweep` (`discreet.comparison.sweep`, or what makes one once
+    all else is there), also for the steward. `public` is a public table that people may be linked with, `others` are
+    releases about the same people. The highest risk is held against the `threshold`. `progress` is told each step as
+    it starts.
     """
     folder = release.path if isinstance(release, Release) else Path(release)
     place = _place(_beside(folder) if to is None else Path(to), folder)
@@ -87,11 +88,12 @@ def report(
         shared = Given.read(opened, public=public, others=others)
         whole = Given.read(opened, truth=truth, holdout=holdout, population=_learnt(opened, people))
         whole = replace(whole, public=shared.public, others=shared.others)
-    swept = None if sweep is None else _swept(sweep)
+    done = sweep() if callable(sweep) else sweep
+    swept = None if done is None else _swept(done)
     about = Asked("public", made, recipient, threshold)
     for_all = gather(subject, shared, about, population=None, swept=None, progress=progress)
     private = None
-    if any(each is not None for each in (truth, population, holdout, sweep)):
+    if any(each is not None for each in (truth, population, holdout, swept)):
         about = Asked("private", made, recipient, threshold)
         private = gather(subject, whole, about, population=people, swept=swept, progress=progress)
     if opened is not None:
