@@ -220,8 +220,8 @@ EXPERIMENTS = (
             "the error of generalization grows exponentially with d",
             rises("error", "generalization", times=4),
             "it does from d = 4 on. A condition takes s^(1/(d + 1)) of the values of its column, rounded up, as in the "
-            "paper: of the two of Gender that is one with d = 3 and both from d = 4 on. So questions of d = 3 select "
-            "half as many people, and the error of anatomy is larger there, too",
+            "paper: of the two of Gender that is one with d = 3 and both from d = 4 on. So questions of d = 4 should "
+            "select nearly twice as many people, and the error of anatomy is smaller there, too",
         ),
         Claim(
             "for d = 7 the error of anatomy is lower by two orders of magnitude",

@@ -141,7 +141,7 @@ def better(y: str, one: str, other: str, why: str = "") -> Claim:
 
 FEW = (
     "it does from 10 % of the space on. Errors are relative, and questions with five people or fewer carry their "
-    "average: by the plain algorithm they are off by 1,300 % and more, all others by 350 to 390 %. Of ranges of 2 to "
+    "average: by the plain algorithm they are off by more than 1,200 %, all others by 350 to 390 %. Of ranges of 2 to "
     "10 % about half are of so few people, and the wider they are, the more of the boxes around counts in them; of "
     "ranges of 20 % one in ten is, and of 50 % none"
 )
